@@ -10,7 +10,7 @@ use crate::stores::redb::Redb;
 use crate::stores::rocksdb::{Mode, RocksDb};
 use crate::stores::surrealkv::SurrealKv;
 use crate::stores::turso::Turso;
-use seriatim_audit::{Audit, Audited, Driver, DriverError, Kept, Setting, audit};
+use seriatim_audit::{Audit, AuditError, Audited, Driver, DriverError, Kept, Setting, audit};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -77,7 +77,10 @@ fn databases(folder: &Path) -> Result<Vec<Named>, String> {
             name,
             Box::new(move || {
                 let opened = seriatim_audit::open(&[&url]);
-                opened.map_err(|error| DriverError::Unable(error.to_string()))
+                opened.map_err(|error| match error {
+                    AuditError::Driver(error) => error,
+                    other => DriverError::Other(other.to_string()),
+                })
             }),
         ));
     }

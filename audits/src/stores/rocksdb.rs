@@ -81,7 +81,7 @@ fn load() -> Result<Library, DriverError> {
     let found = NAMES.into_iter().find_map(|name| unsafe { Library::new(name) }.ok());
     found.ok_or_else(|| {
         let text = format!("no librocksdb; install librocksdb-dev, or set {VARIABLE} to its path");
-        DriverError::Unable(text)
+        DriverError::Connect("RocksDB".to_owned(), text)
     })
 }
 
