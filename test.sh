@@ -78,6 +78,18 @@ case $status in
     3) say "skipped: $(suites/ci.sh --count) tests with clients and suites of others, and 14 with examples, see above" ;;
     *) fail "suites/setup.sh has failed" ;;
 esac
+# Audits of real databases, which are started for them.
+suites/databases/setup.sh && status=0 || status=$?
+case $status in
+    0)
+        say "real databases"
+        suites/databases/ci.sh ;;
+    3)
+        # Where everything is judged nothing is left out.
+        [ -z "${CI:-}" ] || fail "in CI the databases of suites/databases/setup.sh must be there"
+        say "skipped: $(suites/databases/ci.sh --count) tests with real databases, see above" ;;
+    *) fail "suites/databases/setup.sh has failed" ;;
+esac
 say "tests of the slim library, without its features"
 cargo check -p seriatim --all-targets --locked
 cargo nextest run -p seriatim-history -p seriatim-store --lib --test bad_inputs --test behaviour --locked

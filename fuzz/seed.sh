@@ -37,6 +37,16 @@ printf '\000\040\000\000\001\010\202\000\000' > corpus/mysql/seed-greeting
 mkdir -p corpus/postgres
 printf '\001Q\000\000\000\015SELECT 1\000P\000\000\000\027s\000SELECT $1::int\000\000\000B\000\000\000\022\000s\000\000\000\000\001\000\000\000\0017\000\000D\000\000\000\006P\000E\000\000\000\011\000\000\000\000\001S\000\000\000\004' > corpus/postgres/seed-queries
 printf '\000\000\000\000\010\004\322\026/\000\000\000\027\000\003\000\000user\000postgres\000\000' > corpus/postgres/seed-startup
+mkdir -p corpus/template
+cat > corpus/template/seed-withdraw <<'END'
+-- transaction withdraw weight 3
+SELECT value FROM {register}
+  WHERE id = {a} FOR UPDATE;                             -- reads a
+UPDATE {register} SET value = {new} WHERE id = {a};      -- writes a
+-- transaction lists
+SELECT value FROM {list} WHERE id = {b};                 -- reads list b
+UPDATE {list} SET value = CONCAT(value, ',{new}') WHERE id = {b};  -- appends b
+END
 mkdir -p corpus/program
 for program in ../examples/programs/*.tx; do cp "$program" corpus/program/; done
 mkdir -p corpus/replay

@@ -3,7 +3,7 @@
 use crate::error::AuditError;
 use crate::round::Tally;
 use seriatim_history::formats::{Format, ReadOptions, read_bytes};
-use seriatim_history::{History, Status};
+use seriatim_history::{History, ReadError, Spot, Status};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,6 +15,8 @@ pub struct Recording {
     header: String,
     /// The first line of the next round.
     next: Option<String>,
+    /// How many lines have been read.
+    count: u64,
 }
 
 /// A round of a recording.
@@ -23,6 +25,8 @@ pub struct RecordedRound {
     /// Its number.
     pub number: u64,
     lines: Vec<u8>,
+    /// Which line of the file the first one behind the header is.
+    first_line: u64,
 }
 
 impl Recording {
@@ -32,9 +36,9 @@ impl Recording {
         let mut header = String::new();
         lines.read_line(&mut header)?;
         if !header.contains("\"source\":\"audit\"") {
-            return Err(AuditError::NoRecording(path.display().to_string()));
+            return Err(AuditError::NoRecording);
         }
-        let mut recording = Recording { lines, header, next: None };
+        let mut recording = Recording { lines, header, next: None, count: 1 };
         recording.next = recording.line()?;
         Ok(recording)
     }
@@ -51,6 +55,7 @@ impl Recording {
         loop {
             line.clear();
             let length = self.lines.read_line(&mut line)?;
+            self.count += 1;
             // The last line may be half written.
             if length == 0 || !line.ends_with('\n') {
                 return Ok(None);
@@ -64,29 +69,40 @@ impl Recording {
     /// The next round.
     pub fn round(&mut self) -> Result<Option<RecordedRound>, AuditError> {
         let Some(first) = self.next.take() else { return Ok(None) };
-        let number = round_of(&first)?;
+        let first_line = self.count;
+        let number = self.round_of(&first)?;
         let mut lines = self.header.clone().into_bytes();
         lines.extend_from_slice(first.as_bytes());
         while let Some(line) = self.line()? {
-            if round_of(&line)? != number {
+            if self.round_of(&line)? != number {
                 self.next = Some(line);
                 break;
             }
             lines.extend_from_slice(line.as_bytes());
         }
-        Ok(Some(RecordedRound { number, lines }))
+        Ok(Some(RecordedRound { number, lines, first_line }))
+    }
+
+    /// The round of the line that was just read.
+    fn round_of(&self, line: &str) -> Result<u64, AuditError> {
+        round_of(line).map_err(|problem| AuditError::Line { line: self.count, problem })
     }
 }
 
 impl RecordedRound {
     /// A round whose lines are at hand.
     pub(crate) fn new(number: u64, lines: Vec<u8>) -> RecordedRound {
-        RecordedRound { number, lines }
+        RecordedRound { number, lines, first_line: 2 }
     }
 
     /// How many bytes it has.
     pub(crate) fn len(&self) -> usize {
         self.lines.len()
+    }
+
+    /// Whether nothing was recorded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.iter().filter(|&&byte| byte == b'\n').nth(1).is_none()
     }
 
     /// How the transactions of its sessions ended: without those of the audit, which made registers
@@ -113,16 +129,26 @@ impl RecordedRound {
     pub fn history(&self) -> Result<History, AuditError> {
         let options = ReadOptions { format: Some(Format::Jsonl), ..ReadOptions::default() };
         let read = read_bytes(&self.lines, "the recording", &options);
-        read.map(|(history, _)| history).map_err(|error| AuditError::Read(error.to_string()))
+        read.map(|(history, _)| history).map_err(|error| self.placed(error))
+    }
+
+    /// An error with its place in the file instead of the round.
+    fn placed(&self, error: ReadError) -> AuditError {
+        match error {
+            ReadError::Syntax { spot: Spot { line: Some(line), .. }, problem, .. } if line > 1 => {
+                AuditError::Line { line: self.first_line + line - 2, problem }
+            }
+            other => AuditError::Read(other.to_string()),
+        }
     }
 }
 
 /// The round that a line belongs to: sessions are called `round.number`.
-fn round_of(line: &str) -> Result<u64, AuditError> {
+fn round_of(line: &str) -> Result<u64, String> {
     let session = line.split_once("\"session\":\"").map(|(_, rest)| rest);
     let round = session.and_then(|rest| rest.split_once('.')).map(|(round, _)| round);
     round.and_then(|round| round.parse().ok()).ok_or_else(|| {
         let shown: String = line.chars().take(60).collect();
-        AuditError::Read(format!("a line has no session of a round: `{}`", shown.trim_end()))
+        format!("expected a transaction of a session of a round, found `{}`", shown.trim_end())
     })
 }

@@ -3,7 +3,7 @@
 use crate::adaptive::Scheduler;
 use crate::again::{RecordedRound, Recording};
 use crate::audited::{Audited, Watcher};
-use crate::driver::Driver;
+use crate::driver::{Driver, DriverError};
 use crate::error::AuditError;
 use crate::fault::{Fault, Saboteur};
 use crate::judge::{Finished, Judge};
@@ -57,6 +57,9 @@ pub struct Audit {
     pub faults: Vec<Fault>,
     /// Where to write the recording.
     pub output: Option<PathBuf>,
+    /// Whether anything is recorded and checked. Without, transactions are only counted: that says
+    /// how fast they are by themselves.
+    pub is_recorded: bool,
 }
 
 impl Audit {
@@ -76,6 +79,7 @@ impl Audit {
             until_violation: false,
             faults: Vec::new(),
             output: None,
+            is_recorded: true,
         }
     }
 }
@@ -96,8 +100,14 @@ impl Audit {
     ) -> Result<Audited, AuditError> {
         self.is_possible(driver)?;
         let source = self.source(driver);
-        let recorder = Recorder::new(self.output.as_deref(), &source).map_err(|error| {
-            let path = self.output.as_deref().unwrap_or(Path::new("the recording"));
+        // Names of tables have a part that is only there to be unlike others.
+        let hidden = match driver.prefix() {
+            "" => String::new(),
+            prefix => format!("{prefix}_"),
+        };
+        let path = self.output.as_deref();
+        let recorder = Recorder::of_rounds(path, &source, hidden).map_err(|error| {
+            let path = path.unwrap_or(Path::new("the recording"));
             AuditError::Unwritable(path.display().to_string(), error.to_string())
         })?;
         let made = driver.set_up();
@@ -105,7 +115,7 @@ impl Audit {
             .map_err(AuditError::from)
             .and_then(|()| self.rounds(driver, server, &recorder, watcher, is_asked_to_end));
         // Whatever happened, nothing is left behind if that is possible.
-        let cleaned = driver.clean_up();
+        let cleaned = self.clean_up(driver);
         let mut audited = audited?;
         audited.unwritten = recorder.finish().err();
         let left = cleaned.err().map(|error| {
@@ -114,6 +124,18 @@ impl Audit {
         });
         audited.problem = audited.problem.take().or(left);
         Ok(audited)
+    }
+
+    /// Takes away what was made. A server that a fault has stopped just now is waited for.
+    fn clean_up(&self, driver: &dyn Driver) -> Result<(), DriverError> {
+        let begun = Instant::now();
+        loop {
+            let cleaned = driver.clean_up();
+            if cleaned.is_ok() || self.faults.is_empty() || begun.elapsed() > CLEAN_MAX {
+                return cleaned;
+            }
+            std::thread::sleep(MAKE_PAUSE);
+        }
     }
 
     fn is_possible(&self, driver: &dyn Driver) -> Result<(), AuditError> {
@@ -155,8 +177,9 @@ impl Audit {
         judge.until_violation = self.until_violation.then_some(&has_violation);
         judge.file = self.output.as_deref();
         let clock = Instant::now();
-        let ground =
-            Ground { driver, recorder, template: self.template.as_ref(), clock, is_asked_to_end };
+        let template = self.template.as_ref();
+        let is_recorded = self.is_recorded;
+        let ground = Ground { driver, recorder, template, clock, is_asked_to_end, is_recorded };
         let saboteur =
             Saboteur { faults: &self.faults, server, begun: clock, is_over: &is_over, done: &done };
         let (sender, receiver) = sync_channel::<Finished>(ROUNDS_WAITING);
@@ -222,8 +245,8 @@ impl Audit {
             };
             let (tally, lost) = round.run(ground, &mut seats)?;
             attempted += tally.attempted();
-            let lines = RecordedRound::new(number, ground.recorder.take_round());
             let (time, ended) = (begun.elapsed(), ground.clock.elapsed());
+            let lines = RecordedRound::new(number, ground.recorder.take_round());
             // Whoever checks has failed if nobody takes it, and says so.
             if sender.send(Finished { turn, tally, lost, lines, time, ended }).is_err() {
                 break;
@@ -259,6 +282,8 @@ impl Audit {
 /// How often registers are made again if servers are stopped meanwhile, and how long to wait.
 const MAKE_TRIES: u32 = 100;
 const MAKE_PAUSE: Duration = Duration::from_millis(300);
+/// How long it is tried to take away what was made.
+const CLEAN_MAX: Duration = Duration::from_secs(20);
 
 /// Checks a recording again, round by round.
 pub fn audit_again(

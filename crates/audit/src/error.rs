@@ -13,9 +13,12 @@ pub enum AuditError {
     /// There is no driver for this.
     #[error(
         "`{0}` is no database that can be audited; use postgres://user@host:port/database, \
-         mysql://user@host:port/database, redis://host:port or sqlite:FILE"
+         mysql://user@host:port/database, redis://host:port, sqlite:FILE or duckdb:FILE"
     )]
     Url(String),
+    /// Nothing can be written anywhere.
+    #[error("sessions only read at `read=URL`; give the address of a node that is written to, too")]
+    NoWriter,
     /// It has no such isolation level.
     #[error("{product} has no {setting}")]
     Setting {
@@ -33,8 +36,8 @@ pub enum AuditError {
         workload: &'static str,
     },
     /// The file is no recording of an audit.
-    #[error("{0} is no recording of an audit; `seriatim check` reads other histories")]
-    NoRecording(String),
+    #[error("no recording of an audit; `seriatim check` reads other histories")]
+    NoRecording,
     /// A server cannot be started.
     #[error("{0}")]
     Server(String),
@@ -47,4 +50,12 @@ pub enum AuditError {
     /// The recording cannot be read again: a mistake of ours.
     #[error("the recording cannot be read: {0}")]
     Read(String),
+    /// A line of a recording is none.
+    #[error("line {line} of the recording: {problem}")]
+    Line {
+        /// Its number, from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: String,
+    },
 }

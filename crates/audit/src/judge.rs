@@ -74,6 +74,12 @@ impl<'a> Judge<'a> {
     /// Checks a round.
     pub fn judge(&mut self, finished: Finished) -> Result<(), AuditError> {
         let Finished { turn, tally, lost, lines, time, ended } = finished;
+        if lines.is_empty() {
+            self.audited.tally.add(tally);
+            self.audited.rounds += 1;
+            self.audited.time = ended;
+            return Ok(());
+        }
         let history = lines.history()?;
         let report = Checker::new().order(self.order).budget(BUDGET).check(&history);
         let seen: u64 = report.anomalies.iter().map(|group| group.count).sum();
@@ -210,4 +216,62 @@ fn weakest_broken(report: &Report) -> Option<Level> {
         report.verdict(*level).is_some_and(|verdict| verdict.answer() == Answer::Violated)
     };
     TOLD.into_iter().find(is_broken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two transactions that both read both registers and write one each.
+    const SKEW: &str = concat!(
+        "{\"seriatim\":1,\"source\":\"audit\"}\n",
+        "{\"session\":\"3.0\",\"ops\":[[\"r\",1,null],[\"r\",2,null],[\"w\",1,5]]}\n",
+        "{\"session\":\"3.1\",\"ops\":[[\"r\",1,null],[\"r\",2,null],[\"w\",2,6]]}\n",
+    );
+
+    fn finished(file: Option<&Path>, keeps_lines: bool, is_asked: bool) -> Audited {
+        let scheduler = Mutex::new(Scheduler::new(Some(Workload::General), None, |_| true, 0));
+        let (product, setting) = ("a database".to_owned(), "SERIALIZABLE".to_owned());
+        let audited = Audited::new(product, setting, Level::Serializable);
+        let watcher = |_: &Audited| {};
+        let mut judge = Judge::new(audited, Order::Sessions, &watcher, &scheduler);
+        judge.file = file;
+        let lines = RecordedRound::new(3, SKEW.as_bytes().to_vec());
+        let report = Checker::new().budget(Duration::ZERO).check(&lines.history().unwrap());
+        let workload = Workload::General;
+        match keeps_lines {
+            true => judge.put_aside(workload, report, lines),
+            false => judge.open.push(Open { workload, number: 3, report, lines: None }),
+        }
+        judge.finish(&AtomicBool::new(is_asked))
+    }
+
+    #[test]
+    fn a_round_that_was_put_aside_is_decided_in_the_end() {
+        let audited = finished(None, true, false);
+        assert_eq!((audited.decided_late, audited.left_open), (1, 0));
+        assert_eq!(audited.kept(Level::Serializable), Kept::No);
+        assert_eq!(audited.kept(Level::SnapshotIsolation), Kept::Yes);
+        assert_eq!(audited.anomalies["write skew"], 1);
+    }
+
+    #[test]
+    fn what_was_not_kept_is_read_from_the_recording() {
+        let path = std::env::temp_dir().join(format!("seriatim-judge-{}", std::process::id()));
+        let other = SKEW.lines().nth(1).unwrap().replace("3.0", "2.0");
+        let (header, rest) = SKEW.split_once('\n').unwrap();
+        std::fs::write(&path, format!("{header}\n{other}\n{rest}")).unwrap();
+        let audited = finished(Some(&path), false, false);
+        assert_eq!((audited.decided_late, audited.left_open), (1, 0));
+        assert_eq!(audited.kept(Level::Serializable), Kept::No);
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn what_nobody_can_decide_any_more_is_left_open() {
+        for audited in [finished(None, false, false), finished(None, true, true)] {
+            assert_eq!((audited.decided_late, audited.left_open), (0, 1));
+            assert!(audited.anomalies.is_empty());
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Does a real database keep the isolation level that it promises?
 //!
 //! Sessions run transactions of known shapes ([`Workload`]) on tables of the audit's own, over a
-//! [`Driver`] for each database; what they saw is recorded ([`Recorder`]) and checked, round by
-//! round ([`Audit`]).
+//! [`Driver`] for each database; what they saw is recorded and checked, round by round ([`Audit`]).
+//! What an application of yours does is recorded by a [`Recorder`] around its client.
 
 mod adaptive;
 mod again;
@@ -21,6 +21,7 @@ mod server;
 mod session;
 mod setting;
 mod template;
+mod traffic;
 mod url;
 mod workload;
 
@@ -28,8 +29,8 @@ pub use again::{RecordedRound, Recording};
 pub use audit::{Audit, audit, audit_again};
 pub use audited::{Audited, Exemplar, Kept, Moment, Watcher};
 pub use driver::{
-    Answer, Client, Dialect, Driver, DriverError, MySql, Nodes, Postgres, Redis, Role, Sent,
-    Speaker, SqlClient, Sqlite,
+    Answer, Client, Dialect, Driver, DriverError, DuckDb, MySql, Nodes, Postgres, Redis, Role,
+    Sent, Speaker, SqlClient, SqlDriver, Sqlite,
 };
 pub use error::AuditError;
 pub use fault::{Fault, FaultDone, NoFault};
@@ -39,6 +40,7 @@ pub use round::{Round, Tally};
 pub use server::ServerProcess;
 pub use setting::{NoSetting, Setting};
 pub use template::{NoTemplate, Template};
+pub use traffic::{SessionRecorder, TxnRecorder};
 pub use url::without_password;
 pub use workload::{NoWorkload, Shape, Step, Workload};
 
@@ -48,6 +50,9 @@ use std::hash::{BuildHasher, RandomState};
 /// its sessions only read, `write=` that they do both, as without. Tables get a name that nobody
 /// can guess.
 pub fn open<T: AsRef<str>>(urls: &[T]) -> Result<Box<dyn Driver>, AuditError> {
+    if urls.iter().all(|url| url.as_ref().starts_with("read=")) {
+        return Err(AuditError::NoWriter);
+    }
     let prefix = format!("seriatim_{:016x}", RandomState::new().hash_one("a name"));
     let mut nodes = urls.iter().map(|url| {
         let url = url.as_ref();
@@ -74,6 +79,7 @@ fn open_one(url: &str, prefix: &str) -> Result<Box<dyn Driver>, AuditError> {
         "mysql" => Box::new(MySql::open(url, prefix)?),
         "mariadb" => Box::new(MySql::open(&url.replacen("mariadb", "mysql", 1), prefix)?),
         "redis" | "valkey" => Box::new(Redis::open(&url.replacen("valkey", "redis", 1), prefix)?),
+        "duckdb" => Box::new(DuckDb::open(url, prefix)?),
         "sqlite" => Box::new(Sqlite::open(url, prefix)?),
         _ => return Err(AuditError::Url(without_password(url))),
     })

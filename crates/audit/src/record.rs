@@ -52,12 +52,16 @@ pub struct RecordedTxn {
 }
 
 impl RecordedTxn {
-    /// The line, without its end.
-    pub fn line(&self) -> String {
+    /// The line, without its end, and without the hidden part of names in statements.
+    fn line(&self, hidden: &str) -> String {
         let mut first = 0;
         let mut statements = Vec::with_capacity(self.statements.len());
         for (sent, ops) in &self.statements {
-            let mut one = json!({ "sql": sent.text, "first": first, "ops": ops });
+            let text = match hidden {
+                "" => sent.text.clone(),
+                _ => sent.text.replace(hidden, ""),
+            };
+            let mut one = json!({ "sql": text.as_str(), "first": first, "ops": ops });
             match &sent.rows {
                 Some(rows) => {
                     one["rows"] = json!(rows.iter().take(ROWS_MAX).collect::<Vec<_>>());
@@ -65,7 +69,10 @@ impl RecordedTxn {
                 }
                 None => one["done"] = json!(""),
             }
-            statements.push(one);
+            // Operations without a statement are none's.
+            if !text.is_empty() {
+                statements.push(one);
+            }
             first += ops;
         }
         let mut line = json!({
@@ -86,17 +93,22 @@ impl RecordedTxn {
 /// So many rows of an answer are kept.
 const ROWS_MAX: usize = 3;
 
-/// Lines of a recording, in memory and on disk.
+/// A recording that grows: a file, whose lines are a history at any time. What happens while an
+/// application does its work is recorded by [`Recorder::session`].
 #[derive(Debug)]
 pub struct Recorder {
     inner: Mutex<Inner>,
+    /// The part of names in statements that nobody needs to see.
+    hidden: String,
+    /// What all times are counted from.
+    clock: Instant,
 }
 
 #[derive(Debug)]
 struct Inner {
     header: Vec<u8>,
-    /// The lines of the present round, behind the header.
-    lines: Vec<u8>,
+    /// The lines of the present round, behind the header, if there are rounds.
+    lines: Option<Vec<u8>>,
     file: Option<BufWriter<File>>,
     flushed: Instant,
     /// Why the file could not be written on.
@@ -104,25 +116,52 @@ struct Inner {
 }
 
 impl Recorder {
-    /// A recording that is also written to a file, which `source` says where it comes from.
-    pub fn new(path: Option<&Path>, source: &Value) -> io::Result<Recorder> {
+    /// A recording in a file. Its first line has what `source` says, an object: where it is from.
+    pub fn new(path: &Path, source: &Value) -> io::Result<Recorder> {
+        Recorder::of(Some(path), source, None, String::new())
+    }
+
+    /// A recording of rounds, each of which is at hand when it is over. Names in statements are
+    /// recorded without what is hidden of them.
+    pub(crate) fn of_rounds(
+        path: Option<&Path>,
+        source: &Value,
+        hidden: String,
+    ) -> io::Result<Recorder> {
+        let lines = format!("{}\n", header(source)).into_bytes();
+        Recorder::of(path, source, Some(lines), hidden)
+    }
+
+    fn of(
+        path: Option<&Path>,
+        source: &Value,
+        lines: Option<Vec<u8>>,
+        hidden: String,
+    ) -> io::Result<Recorder> {
         let mut file = path.map(File::create).transpose()?.map(BufWriter::new);
         if let Some(file) = &mut file {
             writeln!(file, "{}", header(source))?;
             file.flush()?;
         }
         let header = format!("{}\n", header(source)).into_bytes();
-        let (lines, flushed) = (header.clone(), Instant::now());
-        let inner = Inner { header, lines, file, flushed, problem: None };
-        Ok(Recorder { inner: Mutex::new(inner) })
+        let clock = Instant::now();
+        let inner = Inner { header, lines, file, flushed: clock, problem: None };
+        Ok(Recorder { inner: Mutex::new(inner), hidden, clock })
+    }
+
+    /// The present time, in nanoseconds since the recording began.
+    pub fn now(&self) -> u64 {
+        u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Records a transaction.
     pub fn record(&self, txn: &RecordedTxn) {
-        let line = txn.line();
+        let line = txn.line(&self.hidden);
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.lines.extend_from_slice(line.as_bytes());
-        inner.lines.push(b'\n');
+        if let Some(lines) = &mut inner.lines {
+            lines.extend_from_slice(line.as_bytes());
+            lines.push(b'\n');
+        }
         if inner.file.is_some()
             && let Err(error) = inner.keep(&line)
         {
@@ -132,13 +171,13 @@ impl Recorder {
     }
 
     /// The lines since the last time, as a history.
-    pub fn take_round(&self) -> Vec<u8> {
+    pub(crate) fn take_round(&self) -> Vec<u8> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let header = inner.header.clone();
-        std::mem::replace(&mut inner.lines, header)
+        inner.lines.replace(header).unwrap_or_default()
     }
 
-    /// Writes what is left; why not everything is on disk, if so.
+    /// Writes what is left to the file; why not everything is there, if so.
     pub fn finish(&self) -> Result<(), String> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(problem) = &inner.problem {
@@ -169,4 +208,27 @@ fn header(source: &Value) -> String {
         header.extend(source.clone());
     }
     header.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_tables_are_short_in_what_is_recorded() {
+        let hidden = "seriatim_0123456789abcdef_".to_owned();
+        let recorder = Recorder::of_rounds(None, &json!({}), hidden).unwrap();
+        let text = "UPDATE seriatim_0123456789abcdef_register SET value = 1 WHERE id = 2";
+        let sent = Sent { text: text.to_owned(), rows: None };
+        recorder.record(&RecordedTxn {
+            session: "0.1".to_owned(),
+            begin: 1,
+            end: 2,
+            outcome: Outcome::Committed,
+            ops: vec![json!(["w", 2, 1])],
+            statements: vec![(sent, 1)],
+        });
+        let lines = String::from_utf8(recorder.take_round()).unwrap();
+        assert!(lines.contains("\"UPDATE register SET value = 1 WHERE id = 2\""), "{lines}");
+    }
 }

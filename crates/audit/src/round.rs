@@ -84,6 +84,16 @@ pub(crate) struct Ground<'a> {
     pub template: Option<&'a Template>,
     pub clock: Instant,
     pub is_asked_to_end: &'a AtomicBool,
+    pub is_recorded: bool,
+}
+
+impl Ground<'_> {
+    /// Records a transaction, if anything is recorded.
+    pub fn record(&self, txn: &RecordedTxn) {
+        if self.is_recorded {
+            self.recorder.record(txn);
+        }
+    }
 }
 
 /// What the sessions of a round share.
@@ -111,7 +121,7 @@ impl Shared<'_> {
             return;
         }
         let rows = part * ROWS_OF_PART..(part + 1) * ROWS_OF_PART;
-        self.ground.recorder.record(&RecordedTxn {
+        self.ground.record(&RecordedTxn {
             session: format!("{}.part {part}", self.round.number),
             begin: 0,
             end: 0,

@@ -62,7 +62,7 @@ impl Round {
             problem: Mutex::new(None),
             acknowledged: Mutex::new(Vec::new()),
         };
-        ground.recorder.record(&self.made());
+        ground.record(&self.made());
         let mut tally = Tally::default();
         std::thread::scope(|scope| {
             let running: Vec<_> = seats
@@ -109,7 +109,7 @@ impl Round {
                 lost = lost_writes(&acknowledged, &finals);
             }
             if lost.is_empty() || attempt + 1 == reads {
-                shared.ground.recorder.record(&txn);
+                shared.ground.record(&txn);
                 break;
             }
         }

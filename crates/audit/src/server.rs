@@ -91,3 +91,85 @@ fn spawn(command: &str) -> Result<Child, String> {
         .spawn()
         .map_err(|error| format!("cannot start the server: {error}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::{Path, PathBuf};
+
+    /// How long what a test waits for may take.
+    const WAIT_MAX: Duration = Duration::from_secs(20);
+
+    fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
+        let begun = Instant::now();
+        loop {
+            if let Some(found) = what() {
+                return found;
+            }
+            assert!(begun.elapsed() < WAIT_MAX);
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// A server that has a child, and writes its own number to a file.
+    fn start(name: &str) -> (ServerProcess, PathBuf) {
+        let file = std::env::temp_dir().join(format!("seriatim-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_file(&file);
+        let script = format!("sh -c 'sleep 1000 & echo $$ > {}; wait'", file.display());
+        (ServerProcess::start(&script).unwrap(), file)
+    }
+
+    fn number(file: &Path) -> i32 {
+        wait_for(|| std::fs::read_to_string(file).ok()?.trim().parse().ok())
+    }
+
+    fn is_there(number: i32) -> bool {
+        nix::sys::signal::kill(Pid::from_raw(number), None).is_ok()
+    }
+
+    /// The letter of the state of a process.
+    fn state(number: i32) -> Option<char> {
+        let about = std::fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+        about.rsplit(')').next()?.trim().chars().next()
+    }
+
+    #[test]
+    fn a_server_that_is_killed_is_another_process_afterwards() {
+        let (mut server, file) = start("killed");
+        let first = number(&file);
+        std::fs::remove_file(&file).unwrap();
+        server.kill_and_start().unwrap();
+        let second = number(&file);
+        assert_ne!(first, second);
+        assert!(!is_there(first) && is_there(second));
+        drop(server);
+        assert!(!is_there(second));
+        std::fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn a_server_that_stands_still_goes_on_and_ends() {
+        let (mut server, file) = start("still");
+        let number = number(&file);
+        server.stand_still().unwrap();
+        wait_for(|| (state(number)? == 'T').then_some(()));
+        server.go_on().unwrap();
+        wait_for(|| (state(number)? != 'T').then_some(()));
+        assert!(!server.has_ended());
+        server.stand_still().unwrap();
+        server.end();
+        assert!(server.has_ended());
+        std::fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn a_server_that_ends_by_itself_is_noticed_and_started_again() {
+        let mut server = ServerProcess::start("true").unwrap();
+        let begun = Instant::now();
+        while !server.has_ended() {
+            assert!(begun.elapsed() < WAIT_MAX);
+            std::thread::sleep(LOOK);
+        }
+        server.restart().unwrap();
+    }
+}

@@ -180,14 +180,7 @@ impl<'s, 'a> Session<'s, 'a> {
             all.push(known);
         }
         let session = self.name();
-        self.shared.ground.recorder.record(&RecordedTxn {
-            session,
-            begin,
-            end,
-            outcome,
-            ops,
-            statements,
-        });
+        self.shared.ground.record(&RecordedTxn { session, begin, end, outcome, ops, statements });
     }
 
     fn body(&mut self, client: &mut dyn Client, doing: &mut Doing) -> Result<(), DriverError> {

@@ -12,8 +12,11 @@
 //! writes. A statement that reads returns one value.
 
 use crate::workload::REGISTERS;
-use rand::RngExt;
+use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+
+/// How much more often than another a transaction may come.
+const WEIGHT_MAX: u32 = 1000;
 
 /// What a statement does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +77,8 @@ impl Template {
             };
             if code.is_empty() && open.is_empty() {
                 if let Some(words) = comment.strip_prefix("transaction") {
-                    let weight = weight(words).ok_or_else(|| wrong("write `weight 3`"))?;
+                    let weight =
+                        weight(words).ok_or_else(|| wrong("write `weight 3`, at most 1000"))?;
                     kinds.push(Kind { weight, lines: Vec::new() });
                 }
                 continue;
@@ -109,14 +113,21 @@ impl Template {
         Ok(Template { kinds })
     }
 
+    /// The statements of a transaction as they may be sent, decided by a seed.
+    pub fn example(&self, seed: u64) -> Vec<String> {
+        let mut dice = Pcg64Mcg::seed_from_u64(seed);
+        let (lines, letters) = self.next(0, REGISTERS, &mut dice);
+        lines.iter().map(|line| line.filled("seriatim", letters, 1)).collect()
+    }
+
     /// The next transaction, with its letters.
     pub(crate) fn next(&self, first: u64, keys: u64, dice: &mut Pcg64Mcg) -> (&[Line], Letters) {
-        let all: u32 = self.kinds.iter().map(|kind| kind.weight).sum();
+        let all: u64 = self.kinds.iter().map(|kind| u64::from(kind.weight)).sum();
         let mut place = dice.random_range(0..all.max(1));
         let mut chosen = &self.kinds[0];
         for kind in &self.kinds {
             chosen = kind;
-            match place.checked_sub(kind.weight) {
+            match place.checked_sub(u64::from(kind.weight)) {
                 Some(left) => place = left,
                 None => break,
             }
@@ -128,7 +139,7 @@ impl Template {
 
 fn weight(words: &str) -> Option<u32> {
     match words.split_once("weight") {
-        Some((_, number)) => number.trim().parse().ok().filter(|&weight| weight > 0),
+        Some((_, number)) => number.trim().parse().ok().filter(|it| (1..=WEIGHT_MAX).contains(it)),
         None => Some(1),
     }
 }
@@ -203,7 +214,6 @@ mod tests {
 
     #[test]
     fn a_template_is_read_and_filled() {
-        use rand::SeedableRng;
         let template = Template::parse(SHORT).unwrap();
         let mut dice = Pcg64Mcg::seed_from_u64(7);
         let (lines, letters) = template.next(40, 5, &mut dice);
@@ -227,6 +237,41 @@ mod tests {
         assert!(problem("-- transaction\nSELECT {x1};").contains("`{x1}` stands for nothing"));
         assert!(problem("-- transaction\nSELECT 1").contains("no semicolon"));
         assert!(problem("-- transaction weight none\n").contains("weight 3"));
+        // So many that all of them together would be no number any more.
+        assert!(problem("-- transaction weight 4294967295\n").contains("at most 1000"));
         assert!(problem("").contains("no `-- transaction`"));
+    }
+
+    /// What templates are made of, and what is almost that.
+    const PIECES: [&str; 14] = [
+        "-- transaction",
+        " withdraw",
+        " weight ",
+        "3",
+        "99999999999",
+        "\n",
+        "SELECT",
+        " {a}",
+        "{register}",
+        "{new}",
+        "{",
+        ";",
+        " -- reads a",
+        " -- appends b",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_refused_or_can_be_sent(
+            pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..40),
+            seed in 0_u64..9,
+        ) {
+            if let Ok(template) = Template::parse(&pieces.concat()) {
+                let statements = template.example(seed);
+                proptest::prop_assert!(!statements.is_empty());
+                let is_filled = |text: &String| !text.contains('{');
+                proptest::prop_assert!(statements.iter().all(is_filled), "{:?}", statements);
+            }
+        }
     }
 }

@@ -5,6 +5,8 @@
 //! All of it is in tables (or under keys) of the audit's own, with a name that nothing else has,
 //! and gone afterwards.
 
+mod duckdb;
+mod duckdb_library;
 mod mysql;
 mod nodes;
 mod postgres;
@@ -13,12 +15,13 @@ mod sql;
 mod sqlite;
 mod tls;
 
+pub use self::duckdb::DuckDb;
 pub use self::mysql::MySql;
 pub use self::nodes::{Nodes, Role};
 pub use self::postgres::Postgres;
 pub use self::redis::Redis;
 pub(crate) use self::sql::numbers;
-pub use self::sql::{Answer, Dialect, Speaker, SqlClient};
+pub use self::sql::{Answer, Dialect, Speaker, SqlClient, SqlDriver};
 pub use self::sqlite::Sqlite;
 
 use crate::setting::Setting;

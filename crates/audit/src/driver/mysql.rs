@@ -1,15 +1,13 @@
 //! MySQL and MariaDB, and whatever speaks their protocol.
 
-use super::sql::say_all;
+use super::sql::SqlDriver;
 use super::tls::{Encryption, take_parameter};
-use super::{Answer, Client, Dialect, Driver, DriverError, Speaker, SqlClient};
+use super::{Answer, Dialect, DriverError, Speaker};
 use crate::setting::Setting;
 use crate::url::without_password;
-use crate::workload::{Workload, rows_of};
 use ::mysql::prelude::Queryable;
 use ::mysql::{Conn, Opts, OptsBuilder, Row, SslOpts, Value};
 use seriatim_isolation::Level;
-use std::ops::Range;
 use std::time::Duration;
 
 /// How long to wait for a connection.
@@ -71,6 +69,8 @@ impl MySql {
         let opts = Opts::from_url(&url).map_err(|error| connect(error.to_string()))?;
         let opts: Opts = OptsBuilder::from_opts(opts)
             .tcp_connect_timeout(Some(CONNECT_MAX))
+            // A server may stand behind the address of something else.
+            .prefer_socket(false)
             .read_timeout(Some(STATEMENT_MAX))
             .write_timeout(Some(STATEMENT_MAX))
             .ssl_opts(ssl_options(encryption))
@@ -90,15 +90,12 @@ impl MySql {
         let product = format!("{name}{cluster} {number}");
         Ok(MySql { opts, shown, product, is_snapshot, prefix: prefix.to_owned() })
     }
-
-    fn speaker(&self) -> Result<MySqlSpeaker, DriverError> {
-        Conn::new(self.opts.clone())
-            .map(MySqlSpeaker)
-            .map_err(|error| DriverError::Connect(self.shown.clone(), error.to_string()))
-    }
 }
 
-impl Driver for MySql {
+impl SqlDriver for MySql {
+    type Speaker = MySqlSpeaker;
+    const DIALECT: Dialect = Dialect::MySql;
+
     fn product(&self) -> String {
         let snapshot = if self.is_snapshot { " (innodb_snapshot_isolation=ON)" } else { "" };
         format!("{}{snapshot}", self.product)
@@ -119,33 +116,10 @@ impl Driver for MySql {
         }
     }
 
-    fn can(&self, _: Workload) -> bool {
-        true
-    }
-
-    fn set_up(&self) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::MySql.create(&self.prefix))
-    }
-
-    fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::MySql.make(&self.prefix, registers))
-    }
-
-    fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        let rows = rows_of(&registers);
-        say_all(&mut self.speaker()?, &Dialect::MySql.retire(&self.prefix, registers, rows))
-    }
-
-    fn clean_up(&self) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::MySql.drop(&self.prefix))
-    }
-
-    fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
-        Ok(Box::new(SqlClient::new(self.speaker()?, Dialect::MySql, &self.prefix)))
-    }
-
-    fn speak(&self, _: u32) -> Result<Box<dyn Speaker>, DriverError> {
-        Ok(Box::new(self.speaker()?))
+    fn speaker(&self) -> Result<MySqlSpeaker, DriverError> {
+        Conn::new(self.opts.clone())
+            .map(MySqlSpeaker)
+            .map_err(|error| DriverError::Connect(self.shown.clone(), error.to_string()))
     }
 
     fn prefix(&self) -> &str {
@@ -153,7 +127,9 @@ impl Driver for MySql {
     }
 }
 
-struct MySqlSpeaker(Conn);
+/// A connection of MySQL.
+#[derive(Debug)]
+pub struct MySqlSpeaker(Conn);
 
 impl Speaker for MySqlSpeaker {
     fn say(&mut self, text: &str) -> Result<Answer, DriverError> {

@@ -155,11 +155,121 @@ impl Driver for Nodes {
         self.nodes[self.place(session)].0
     }
 
+    /// Scripts write, so that their sessions are on nodes that can be written to.
     fn speak(&self, session: u32) -> Result<Box<dyn Speaker>, DriverError> {
-        self.of(session).speak(session)
+        let writers = || self.nodes.iter().filter(|(role, _)| *role == Role::All);
+        let place = session as usize % writers().count().max(1);
+        let found = writers().nth(place);
+        found.map_or(self.writer(), |(_, driver)| driver.as_ref()).speak(session)
     }
 
     fn prefix(&self) -> &str {
         self.writer().prefix()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Sent;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A node that sees what is there after it was looked at a few times.
+    struct Node {
+        product: &'static str,
+        promise: Level,
+        behind: Arc<AtomicU32>,
+    }
+
+    struct Look(Arc<AtomicU32>);
+
+    impl Client for Look {
+        fn begin(&mut self, _: Setting) -> Result<(), DriverError> {
+            Ok(())
+        }
+
+        fn read(&mut self, _: u64) -> Result<(Option<i64>, Sent), DriverError> {
+            let is_behind = self.0.load(Ordering::SeqCst) > 0;
+            if is_behind {
+                self.0.fetch_sub(1, Ordering::SeqCst);
+            }
+            Ok(((!is_behind).then_some(0), Sent::default()))
+        }
+
+        fn write(&mut self, _: u64, _: i64) -> Result<Sent, DriverError> {
+            Err(DriverError::unable("writes"))
+        }
+
+        fn commit(&mut self) -> Result<(), DriverError> {
+            Ok(())
+        }
+
+        fn rollback(&mut self) -> Result<(), DriverError> {
+            Ok(())
+        }
+    }
+
+    impl Driver for Node {
+        fn product(&self) -> String {
+            self.product.to_owned()
+        }
+
+        fn settings(&self) -> Vec<Setting> {
+            vec![Setting::Serializable]
+        }
+
+        fn promise(&self, _: Setting) -> Level {
+            self.promise
+        }
+
+        fn make(&self, _: Range<u64>) -> Result<(), DriverError> {
+            Ok(())
+        }
+
+        fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
+            Ok(Box::new(Look(Arc::clone(&self.behind))))
+        }
+    }
+
+    fn node(product: &'static str, promise: Level, behind: u32) -> (Box<Node>, Arc<AtomicU32>) {
+        let behind = Arc::new(AtomicU32::new(behind));
+        (Box::new(Node { product, promise, behind: Arc::clone(&behind) }), behind)
+    }
+
+    #[test]
+    fn sessions_are_spread_and_promise_what_all_nodes_do() {
+        let (standby, _) = node("S", Level::SnapshotIsolation, 0);
+        let (primary, _) = node("P", Level::Serializable, 0);
+        let nodes = Nodes::new(vec![(Role::Read, standby), (Role::All, primary)]).unwrap();
+        assert_eq!(nodes.product(), "S and P");
+        assert_eq!(nodes.promise(Setting::Serializable), Level::SnapshotIsolation);
+        let places: Vec<_> = (0..4).map(|session| nodes.node(session).unwrap()).collect();
+        assert_eq!(places, [0, 1, 0, 1]);
+        assert_eq!((nodes.role(2), nodes.role(3)), (Role::Read, Role::All));
+        assert_eq!(nodes.writer().product(), "P");
+    }
+
+    #[test]
+    fn nodes_of_one_kind_are_counted() {
+        let nodes = (0..3).map(|_| (Role::All, node("P", Level::Serializable, 0).0 as _));
+        assert_eq!(Nodes::new(nodes.collect()).unwrap().product(), "P, 3 nodes");
+    }
+
+    #[test]
+    fn registers_are_made_when_every_node_sees_them() {
+        let (first, _) = node("P", Level::Serializable, 0);
+        let (second, behind) = node("P", Level::Serializable, 3);
+        let nodes = Nodes::new(vec![(Role::All, first), (Role::Read, second)]).unwrap();
+        nodes.make(0..5).unwrap();
+        assert_eq!(behind.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn one_node_must_be_written_to() {
+        let (only, _) = node("P", Level::Serializable, 0);
+        assert!(Nodes::new(vec![(Role::Read, only)]).is_err());
+        let error = crate::open(&["read=redis://127.0.0.1:1", "read=redis://127.0.0.1:1"]);
+        assert!(error.err().unwrap().to_string().contains("a node that is written to"));
     }
 }

@@ -1,13 +1,11 @@
 //! PostgreSQL, and whatever speaks its protocol.
 
-use super::sql::say_all;
+use super::sql::SqlDriver;
 use super::tls::{self, Encryption, take_parameter};
-use super::{Answer, Client, Dialect, Driver, DriverError, Speaker, SqlClient};
+use super::{Answer, Dialect, DriverError, Speaker};
 use crate::setting::Setting;
 use crate::url::without_password;
-use crate::workload::{Workload, rows_of};
 use seriatim_isolation::Level;
-use std::ops::Range;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio_postgres::config::SslMode;
@@ -98,6 +96,33 @@ impl Postgres {
         self.is_standby = first("SELECT pg_is_in_recovery()").is_ok_and(|value| value == "t");
         Ok(())
     }
+}
+
+fn silent(time: Duration) -> String {
+    format!("no answer within {} s", time.as_secs())
+}
+
+impl SqlDriver for Postgres {
+    type Speaker = PostgresSpeaker;
+    const DIALECT: Dialect = Dialect::Standard;
+
+    fn product(&self) -> String {
+        let standby = if self.is_standby { " (standby)" } else { "" };
+        format!("{}{standby}", self.product)
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        vec![Setting::ReadCommitted, Setting::RepeatableRead, Setting::Serializable]
+    }
+
+    fn promise(&self, setting: Setting) -> Level {
+        match setting {
+            Setting::ReadUncommitted | Setting::ReadCommitted => Level::ReadCommitted,
+            Setting::RepeatableRead => Level::SnapshotIsolation,
+            Setting::Serializable if self.is_standby => Level::SnapshotIsolation,
+            Setting::Serializable => Level::Serializable,
+        }
+    }
 
     fn speaker(&self) -> Result<PostgresSpeaker, DriverError> {
         let connect = |text: String| DriverError::Connect(self.shown.clone(), text);
@@ -120,66 +145,15 @@ impl Postgres {
         speaker.say(&format!("SET statement_timeout = '{STATEMENT_MAX}'"))?;
         Ok(speaker)
     }
-}
-
-fn silent(time: Duration) -> String {
-    format!("no answer within {} s", time.as_secs())
-}
-
-impl Driver for Postgres {
-    fn product(&self) -> String {
-        let standby = if self.is_standby { " (standby)" } else { "" };
-        format!("{}{standby}", self.product)
-    }
-
-    fn settings(&self) -> Vec<Setting> {
-        vec![Setting::ReadCommitted, Setting::RepeatableRead, Setting::Serializable]
-    }
-
-    fn promise(&self, setting: Setting) -> Level {
-        match setting {
-            Setting::ReadUncommitted | Setting::ReadCommitted => Level::ReadCommitted,
-            Setting::RepeatableRead => Level::SnapshotIsolation,
-            Setting::Serializable if self.is_standby => Level::SnapshotIsolation,
-            Setting::Serializable => Level::Serializable,
-        }
-    }
-
-    fn can(&self, _: Workload) -> bool {
-        true
-    }
-
-    fn set_up(&self) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::Standard.create(&self.prefix))
-    }
-
-    fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::Standard.make(&self.prefix, registers))
-    }
-
-    fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        let rows = rows_of(&registers);
-        say_all(&mut self.speaker()?, &Dialect::Standard.retire(&self.prefix, registers, rows))
-    }
-
-    fn clean_up(&self) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::Standard.drop(&self.prefix))
-    }
-
-    fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
-        Ok(Box::new(SqlClient::new(self.speaker()?, Dialect::Standard, &self.prefix)))
-    }
-
-    fn speak(&self, _: u32) -> Result<Box<dyn Speaker>, DriverError> {
-        Ok(Box::new(self.speaker()?))
-    }
 
     fn prefix(&self) -> &str {
         &self.prefix
     }
 }
 
-struct PostgresSpeaker {
+/// A connection of PostgreSQL.
+#[derive(Debug)]
+pub struct PostgresSpeaker {
     /// Drives the connection while an answer is awaited, and not otherwise.
     runtime: Runtime,
     client: tokio_postgres::Client,

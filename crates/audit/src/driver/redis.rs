@@ -92,7 +92,7 @@ impl Driver for Redis {
     fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
         let mut conn = self.conn()?;
         for register in registers {
-            let key = format!("{}:register:{register}", self.prefix);
+            let key = format!("{}_register:{register}", self.prefix);
             cmd("SET").arg(key).arg(0).exec(&mut conn).map_err(failed)?;
         }
         Ok(())
@@ -102,12 +102,12 @@ impl Driver for Redis {
         let prefix = &self.prefix;
         let rows = rows_of(&registers);
         let own = registers
-            .flat_map(|it| [format!("{prefix}:register:{it}"), format!("{prefix}:list:{it}")]);
+            .flat_map(|it| [format!("{prefix}_register:{it}"), format!("{prefix}_list:{it}")]);
         let mut keys: Vec<String> = own.collect();
         // Of the parts of the table only those are there that were used.
         let mut conn = self.conn()?;
         let parts = rows.start / ROWS_OF_PART..rows.end / ROWS_OF_PART;
-        for key in all_keys(&mut conn, &format!("{prefix}:part:*"))? {
+        for key in all_keys(&mut conn, &format!("{prefix}_part:*"))? {
             let number = key.rsplit(':').next().and_then(|number| number.parse().ok());
             if number.is_some_and(|number: u64| parts.contains(&number)) {
                 keys.push(key);
@@ -118,7 +118,7 @@ impl Driver for Redis {
 
     fn clean_up(&self) -> Result<(), DriverError> {
         let mut conn = self.conn()?;
-        let keys = all_keys(&mut conn, &format!("{}:*", self.prefix))?;
+        let keys = all_keys(&mut conn, &format!("{}_*", self.prefix))?;
         self.remove(&mut conn, &keys)
     }
 
@@ -183,7 +183,7 @@ impl RedisClient {
     }
 
     fn part(&self, part: u64) -> String {
-        format!("{}:part:{part}", self.prefix)
+        format!("{}_part:{part}", self.prefix)
     }
 }
 
@@ -201,7 +201,7 @@ impl Client for RedisClient {
     }
 
     fn read(&mut self, register: u64) -> Result<(Option<i64>, Sent), DriverError> {
-        let key = format!("{}:register:{register}", self.prefix);
+        let key = format!("{}_register:{register}", self.prefix);
         if let Some(&value) = self.written.get(&register) {
             let text = format!("(SET {key} {value} of this transaction)");
             return Ok((Some(value), Sent { text, rows: rows([value.to_string()].into_iter()) }));
@@ -213,7 +213,7 @@ impl Client for RedisClient {
     }
 
     fn write(&mut self, register: u64, value: i64) -> Result<Sent, DriverError> {
-        let key = format!("{}:register:{register}", self.prefix);
+        let key = format!("{}_register:{register}", self.prefix);
         let mut command = cmd("SET");
         command.arg(&key).arg(value);
         self.written.insert(register, value);
@@ -221,7 +221,7 @@ impl Client for RedisClient {
     }
 
     fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
-        let key = format!("{}:list:{list}", self.prefix);
+        let key = format!("{}_list:{list}", self.prefix);
         self.watch(&key)?;
         let values: Vec<i64> =
             cmd("LRANGE").arg(&key).arg(0).arg(-1).query(&mut self.conn).map_err(failed)?;
@@ -230,7 +230,7 @@ impl Client for RedisClient {
     }
 
     fn append(&mut self, list: u64, value: i64) -> Result<Sent, DriverError> {
-        let key = format!("{}:list:{list}", self.prefix);
+        let key = format!("{}_list:{list}", self.prefix);
         let mut command = cmd("RPUSH");
         command.arg(&key).arg(value);
         Ok(self.later(command, format!("RPUSH {key} {value}")))

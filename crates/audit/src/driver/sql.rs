@@ -1,8 +1,10 @@
 //! What databases with SQL have in common: the tables of the audit and the statements on them. A
 //! driver has a [`Speaker`], which sends a text and returns what was answered, and a [`Dialect`].
 
-use super::{Client, DriverError, Sent};
+use super::{Client, Driver, DriverError, Sent};
 use crate::setting::Setting;
+use crate::workload::{Workload, rows_of};
+use seriatim_isolation::Level;
 use std::ops::Range;
 
 /// What a statement came to.
@@ -99,9 +101,94 @@ impl Dialect {
     }
 }
 
-/// Sends several statements.
-pub(crate) fn say_all(speaker: &mut dyn Speaker, statements: &[String]) -> Result<(), DriverError> {
-    statements.iter().try_for_each(|text| speaker.say(text).map(drop))
+/// A database with SQL: whatever is one is a [`Driver`].
+pub trait SqlDriver: Sync {
+    /// Its connections.
+    type Speaker: Speaker + 'static;
+    /// How it says things.
+    const DIALECT: Dialect;
+
+    /// What it is, with its version.
+    fn product(&self) -> String;
+
+    /// The isolation levels that it can be asked for, weakest first.
+    fn settings(&self) -> Vec<Setting>;
+
+    /// What the database calls a setting.
+    fn setting_name(&self, setting: Setting) -> String {
+        setting.to_string()
+    }
+
+    /// What it promises at a setting.
+    fn promise(&self, setting: Setting) -> Level;
+
+    /// Another connection.
+    fn speaker(&self) -> Result<Self::Speaker, DriverError>;
+
+    /// The name that tables of the audit begin with.
+    fn prefix(&self) -> &str;
+
+    /// Sends several statements.
+    fn say_all(&self, statements: &[String]) -> Result<(), DriverError> {
+        let mut speaker = self.speaker()?;
+        statements.iter().try_for_each(|text| speaker.say(text).map(drop))
+    }
+
+    /// Takes away all that it made.
+    fn clean_up(&self) -> Result<(), DriverError> {
+        self.say_all(&Self::DIALECT.drop(self.prefix()))
+    }
+}
+
+impl<D: SqlDriver> Driver for D {
+    fn product(&self) -> String {
+        SqlDriver::product(self)
+    }
+
+    fn settings(&self) -> Vec<Setting> {
+        SqlDriver::settings(self)
+    }
+
+    fn setting_name(&self, setting: Setting) -> String {
+        SqlDriver::setting_name(self, setting)
+    }
+
+    fn promise(&self, setting: Setting) -> Level {
+        SqlDriver::promise(self, setting)
+    }
+
+    fn can(&self, _: Workload) -> bool {
+        true
+    }
+
+    fn set_up(&self) -> Result<(), DriverError> {
+        self.say_all(&D::DIALECT.create(SqlDriver::prefix(self)))
+    }
+
+    fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
+        self.say_all(&D::DIALECT.make(SqlDriver::prefix(self), registers))
+    }
+
+    fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
+        let rows = rows_of(&registers);
+        self.say_all(&D::DIALECT.retire(SqlDriver::prefix(self), registers, rows))
+    }
+
+    fn clean_up(&self) -> Result<(), DriverError> {
+        SqlDriver::clean_up(self)
+    }
+
+    fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
+        Ok(Box::new(SqlClient::new(self.speaker()?, D::DIALECT, SqlDriver::prefix(self))))
+    }
+
+    fn speak(&self, _: u32) -> Result<Box<dyn Speaker>, DriverError> {
+        Ok(Box::new(self.speaker()?))
+    }
+
+    fn prefix(&self) -> &str {
+        SqlDriver::prefix(self)
+    }
 }
 
 /// A client of a database with SQL.

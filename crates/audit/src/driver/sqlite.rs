@@ -1,14 +1,12 @@
 //! SQLite, in this process: a connection for each session, on one file.
 
-use super::sql::say_all;
+use super::sql::SqlDriver;
 use super::tls::take_parameter;
-use super::{Answer, Client, Dialect, Driver, DriverError, Speaker, SqlClient};
+use super::{Answer, Dialect, DriverError, Speaker};
 use crate::setting::Setting;
-use crate::workload::{Workload, rows_of};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode};
 use seriatim_isolation::Level;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -52,18 +50,12 @@ impl Sqlite {
         sqlite.journal = mode.unwrap_or_default();
         Ok(sqlite)
     }
-
-    fn speaker(&self) -> Result<SqliteSpeaker, DriverError> {
-        let connect = |error: rusqlite::Error| {
-            DriverError::Connect(self.path.display().to_string(), error.to_string())
-        };
-        let conn = Connection::open(&self.path).map_err(connect)?;
-        conn.busy_timeout(BUSY_MAX).map_err(connect)?;
-        Ok(SqliteSpeaker(conn))
-    }
 }
 
-impl Driver for Sqlite {
+impl SqlDriver for Sqlite {
+    type Speaker = SqliteSpeaker;
+    const DIALECT: Dialect = Dialect::Standard;
+
     fn product(&self) -> String {
         format!("SQLite {} (journal_mode={})", rusqlite::version(), self.journal)
     }
@@ -76,26 +68,9 @@ impl Driver for Sqlite {
         Level::Serializable
     }
 
-    fn can(&self, _: Workload) -> bool {
-        true
-    }
-
-    fn set_up(&self) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::Standard.create(&self.prefix))
-    }
-
-    fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        say_all(&mut self.speaker()?, &Dialect::Standard.make(&self.prefix, registers))
-    }
-
-    fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        let rows = rows_of(&registers);
-        say_all(&mut self.speaker()?, &Dialect::Standard.retire(&self.prefix, registers, rows))
-    }
-
     fn clean_up(&self) -> Result<(), DriverError> {
         if !self.is_new {
-            return say_all(&mut self.speaker()?, &Dialect::Standard.drop(&self.prefix));
+            return self.say_all(&Dialect::Standard.drop(&self.prefix));
         }
         // SQLite keeps what belongs to a file beside it.
         for ending in ["-wal", "-shm", "-journal", ""] {
@@ -109,12 +84,13 @@ impl Driver for Sqlite {
         Ok(())
     }
 
-    fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
-        Ok(Box::new(SqlClient::new(self.speaker()?, Dialect::Standard, &self.prefix)))
-    }
-
-    fn speak(&self, _: u32) -> Result<Box<dyn Speaker>, DriverError> {
-        Ok(Box::new(self.speaker()?))
+    fn speaker(&self) -> Result<SqliteSpeaker, DriverError> {
+        let connect = |error: rusqlite::Error| {
+            DriverError::Connect(self.path.display().to_string(), error.to_string())
+        };
+        let conn = Connection::open(&self.path).map_err(connect)?;
+        conn.busy_timeout(BUSY_MAX).map_err(connect)?;
+        Ok(SqliteSpeaker(conn))
     }
 
     fn prefix(&self) -> &str {
@@ -122,7 +98,9 @@ impl Driver for Sqlite {
     }
 }
 
-struct SqliteSpeaker(Connection);
+/// A connection of SQLite.
+#[derive(Debug)]
+pub struct SqliteSpeaker(Connection);
 
 impl SqliteSpeaker {
     fn rows(&mut self, text: &str) -> rusqlite::Result<Answer> {

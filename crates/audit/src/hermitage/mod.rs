@@ -4,7 +4,7 @@
 mod scenarios;
 mod stage;
 
-pub use scenarios::{CREATE, FINAL, Outcome, RESET, Run, SCENARIOS, Scenario, Seen};
+pub use scenarios::{CREATE, FINAL, Outcome, RESET, Run, SCENARIOS, Scenario};
 pub use stage::{Actor, Stage, StageError, Waits, orders, own_order};
 
 use crate::driver::{Driver, DriverError, Speaker};
@@ -36,14 +36,21 @@ pub fn play(
     is_asked_to_end: &AtomicBool,
 ) -> Result<Played, AuditError> {
     let table = format!("{}_test", driver.prefix());
-    let actors = (0..SESSIONS)
-        .map(|session| {
-            let speaker = driver.speak(session)?;
-            let mut careful = Careful { speaker, table: table.clone(), has_failed: false };
-            Ok(Actor::new(session, move |statement| careful.run(statement)))
-        })
-        .collect::<Result<Vec<Actor>, DriverError>>()?;
-    let played = play_on(actors, setting, driver.setting_name(setting), is_asked_to_end);
+    let actors = || {
+        (0..SESSIONS)
+            .map(|session| {
+                let speaker = driver.speak(session)?;
+                let mut careful = Careful { speaker, table: table.clone(), has_failed: false };
+                Ok(Actor::new(session, move |statement| careful.run(statement)))
+            })
+            .collect::<Result<Vec<Actor>, DriverError>>()
+    };
+    let has_nodes = driver.node(0).is_some();
+    let (players, observers) = (actors()?, if has_nodes { actors()? } else { Vec::new() });
+    let played = Stage::new(players, None, BLOCKED_AFTER).and_then(|stage| {
+        let stage = stage.observed_by(observers);
+        play_on(stage, setting, driver.setting_name(setting), is_asked_to_end)
+    });
     let dropped = driver.speak(0)?.say(&format!("DROP TABLE IF EXISTS {table}"));
     let played =
         played.map_err(|error| AuditError::Driver(DriverError::Other(error.to_string())))?;
@@ -52,12 +59,11 @@ pub fn play(
 }
 
 fn play_on(
-    actors: Vec<Actor>,
+    mut stage: Stage<'_>,
     setting: Setting,
     name: String,
     is_asked_to_end: &AtomicBool,
 ) -> Result<Played, StageError> {
-    let mut stage = Stage::new(actors, None, BLOCKED_AFTER)?;
     let mut scenarios = Vec::new();
     for scenario in &SCENARIOS {
         if is_asked_to_end.load(Ordering::Relaxed) {

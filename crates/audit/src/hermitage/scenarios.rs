@@ -72,9 +72,6 @@ fn value_of(rows: &[Vec<i64>], id: i64) -> Option<i64> {
     rows.iter().find(|row| row.first() == Some(&id)).and_then(|row| row.get(1).copied())
 }
 
-/// Whether an anomaly happens, at READ COMMITTED, REPEATABLE READ and SERIALIZABLE.
-pub type Seen = [bool; 3];
-
 /// A scenario.
 #[derive(Debug)]
 pub struct Scenario {
@@ -84,12 +81,6 @@ pub struct Scenario {
     pub steps: &'static [(usize, &'static str)],
     /// Whether the anomaly happened.
     pub happened: fn(&Run) -> bool,
-    /// Whether it happens in PostgreSQL.
-    pub postgres: Seen,
-    /// Whether it happens in MariaDB, at READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ,
-    /// SERIALIZABLE, and at REPEATABLE READ with `innodb_snapshot_isolation`: `x` or `.` for each,
-    /// and `o` if it does not happen in the order of the steps, but in others.
-    pub mariadb: &'static str,
 }
 
 impl Scenario {
@@ -98,10 +89,6 @@ impl Scenario {
         self.steps.iter().map(|(session, _)| session + 1).max().unwrap_or(0)
     }
 }
-
-const NEVER: Seen = [false, false, false];
-const AT_RC: Seen = [true, false, false];
-const BELOW_SER: Seen = [true, true, false];
 
 /// All of them.
 pub const SCENARIOS: [Scenario; 15] = [
@@ -119,8 +106,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             let left = (run.finally(1), run.finally(2));
             left == (Some(11), Some(22)) || left == (Some(12), Some(21))
         },
-        postgres: NEVER,
-        mariadb: ".....",
     },
     Scenario {
         name: "G1a aborted read",
@@ -132,8 +117,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (1, "COMMIT"),
         ],
         happened: |run| (0..2).any(|step| run.value(1, step, 1) == Some(101)),
-        postgres: NEVER,
-        mariadb: "x....",
     },
     Scenario {
         name: "G1b intermediate read",
@@ -146,8 +129,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (1, "COMMIT"),
         ],
         happened: |run| (0..2).any(|step| run.value(1, step, 1) == Some(101)),
-        postgres: NEVER,
-        mariadb: "x....",
     },
     Scenario {
         name: "G1c circular information flow",
@@ -160,8 +141,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (1, "COMMIT"),
         ],
         happened: |run| run.value(0, 1, 2) == Some(22) && run.value(1, 1, 1) == Some(11),
-        postgres: NEVER,
-        mariadb: "x....",
     },
     Scenario {
         name: "OTV observed transaction vanishes",
@@ -171,16 +150,14 @@ pub const SCENARIOS: [Scenario; 15] = [
             (1, "UPDATE test SET value = 12 WHERE id = 1"),
             (0, "COMMIT"),
             (2, "SELECT id, value FROM test WHERE id = 1"),
-            (1, "UPDATE test SET value = 18 WHERE id = 2"),
             (2, "SELECT id, value FROM test WHERE id = 2"),
+            (1, "UPDATE test SET value = 18 WHERE id = 2"),
             (1, "COMMIT"),
             (2, "SELECT id, value FROM test WHERE id = 2"),
             (2, "SELECT id, value FROM test WHERE id = 1"),
             (2, "COMMIT"),
         ],
         happened: vanishes,
-        postgres: NEVER,
-        mariadb: "x....",
     },
     Scenario {
         name: "PMP predicate many preceders, read",
@@ -192,8 +169,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (0, "COMMIT"),
         ],
         happened: |run| run.is_empty(0, 0) && run.value(0, 1, 3) == Some(30),
-        postgres: AT_RC,
-        mariadb: "xx...",
     },
     Scenario {
         name: "PMP, write predicate",
@@ -214,8 +189,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             let seen = run.rows(1, 0).map(ids);
             run.committed(1) && seen != Some(gone)
         },
-        postgres: AT_RC,
-        mariadb: "oxx..",
     },
     Scenario {
         name: "P4 lost update",
@@ -230,8 +203,6 @@ pub const SCENARIOS: [Scenario; 15] = [
         happened: |run| {
             (0..2).all(|session| run.committed(session) && run.value(session, 0, 1) == Some(10))
         },
-        postgres: AT_RC,
-        mariadb: "xxx..",
     },
     Scenario {
         name: "G-single read skew",
@@ -246,8 +217,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (0, "COMMIT"),
         ],
         happened: |run| run.value(0, 0, 1) == Some(10) && run.value(0, 1, 2) == Some(18),
-        postgres: AT_RC,
-        mariadb: "xx...",
     },
     Scenario {
         name: "G-single, predicate",
@@ -259,8 +228,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (0, "COMMIT"),
         ],
         happened: |run| run.value(0, 0, 1) == Some(10) && run.value(0, 1, 1) == Some(12),
-        postgres: AT_RC,
-        mariadb: "xx...",
     },
     Scenario {
         name: "G-single, write predicate",
@@ -275,8 +242,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (0, "COMMIT"),
         ],
         happened: |run| run.value(0, 0, 1) == Some(10) && run.is_done(0, 1, "DELETE 0"),
-        postgres: AT_RC,
-        mariadb: "xxx..",
     },
     Scenario {
         name: "snapshot, then UPDATE sees a newer row",
@@ -289,8 +254,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (0, "COMMIT"),
         ],
         happened: |run| run.value(0, 0, 1) == Some(10) && run.value(0, 2, 1) == Some(13),
-        postgres: AT_RC,
-        mariadb: "xxx..",
     },
     Scenario {
         name: "G2-item write skew",
@@ -306,8 +269,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             let both = (run.value(0, 0, 2), run.value(1, 0, 1)) == (Some(20), Some(10));
             both && run.committed(0) && run.committed(1)
         },
-        postgres: BELOW_SER,
-        mariadb: "xxx.x",
     },
     Scenario {
         name: "G2 predicate write skew",
@@ -320,8 +281,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             (1, "COMMIT"),
         ],
         happened: |run| (0..2).all(|session| run.committed(session) && run.is_empty(session, 0)),
-        postgres: BELOW_SER,
-        mariadb: "xxx.x",
     },
     Scenario {
         name: "G2 read-only transaction (three)",
@@ -339,8 +298,6 @@ pub const SCENARIOS: [Scenario; 15] = [
             let all = (0..3).all(|session| run.committed(session));
             all && seen == (Some(20), Some(10), Some(25))
         },
-        postgres: BELOW_SER,
-        mariadb: "xxx.x",
     },
 ];
 

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 /// How often a server that can tell is asked whether a session waits for a lock.
 const LOOK: Duration = Duration::from_micros(500);
+/// How long a session that a server lets go on may take to be told so, if the server can tell who
+/// waits.
+const RELEASE_MAX: Duration = Duration::from_millis(5);
 /// A step that has no answer after this time never gets one.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(20);
 /// How many orders of the steps are tried.
@@ -92,6 +95,8 @@ impl Actor {
 /// Sessions on a server.
 pub struct Stage<'s> {
     actors: Vec<Actor>,
+    /// One that looks on at each session's node, if there are several.
+    observers: Vec<Actor>,
     waits: Option<Waits<'s>>,
     /// A step that has no answer after this time is blocked.
     blocked_after: Duration,
@@ -110,13 +115,20 @@ impl<'s> Stage<'s> {
         waits: Option<Waits<'s>>,
         blocked_after: Duration,
     ) -> Result<Stage<'s>, StageError> {
-        let stage = Stage { actors, waits, blocked_after };
+        let stage = Stage { actors, observers: Vec::new(), waits, blocked_after };
         if let Some(first) = stage.actors.first()
             && let Outcome::Failed(problem) = first.run(CREATE)?
         {
             return Err(StageError::Unprepared(problem));
         }
         Ok(stage)
+    }
+
+    /// With sessions that look on, one at each node: what is committed on one node has arrived at
+    /// all of them before the next step.
+    pub fn observed_by(mut self, observers: Vec<Actor>) -> Stage<'s> {
+        self.observers = observers;
+        self
     }
 
     /// Puts the rows back, and waits until every session sees them: they may be on several nodes.
@@ -164,7 +176,13 @@ impl<'s> Stage<'s> {
             let Some(statement) = next[session].pop_front() else { continue };
             self.actors[session].ask(statement)?;
             match self.actors[session].answer(self.waits, self.blocked_after)? {
-                Some(outcome) => run.sessions[session].push(outcome),
+                Some(outcome) => {
+                    let is_end = ends(&outcome);
+                    run.sessions[session].push(outcome);
+                    if is_end {
+                        self.settle(&mut run)?;
+                    }
+                }
                 None => self.actors[session].is_blocked = true,
             }
         }
@@ -175,23 +193,27 @@ impl<'s> Stage<'s> {
         Ok(run)
     }
 
+    /// A transaction has ended: whoever waited for it gets an answer, and other nodes what it
+    /// wrote, before the next step. What a scenario shows would depend on chance otherwise.
+    fn settle(&mut self, run: &mut Run) -> Result<(), StageError> {
+        agreed(&self.observers)?;
+        let wait = if self.waits.is_some() { RELEASE_MAX } else { self.blocked_after };
+        while self.actors.iter().any(|actor| actor.is_blocked) {
+            match self.collect(run, wait) {
+                Ok(()) => {}
+                Err(StageError::Silent) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// The rows in the end, on which all nodes agree after a while.
     fn left(&self, count: usize) -> Result<Vec<Vec<i64>>, StageError> {
-        let begun = Instant::now();
-        loop {
-            let seen: Vec<Outcome> = self.actors[..count]
-                .iter()
-                .map(|actor| actor.run(FINAL))
-                .collect::<Result<_, _>>()?;
-            let is_agreed = seen.iter().all(|rows| *rows == seen[0]);
-            if is_agreed || begun.elapsed() > SEEN_MAX {
-                return Ok(match seen.into_iter().next() {
-                    Some(Outcome::Rows(rows)) => rows,
-                    _ => Vec::new(),
-                });
-            }
-            std::thread::sleep(LOOK);
-        }
+        Ok(match agreed(&self.actors[..count])? {
+            Some(Outcome::Rows(rows)) => rows,
+            _ => Vec::new(),
+        })
     }
 
     /// Takes answers of sessions that were blocked. Waits for one of them at most so long.
@@ -222,6 +244,28 @@ impl<'s> Stage<'s> {
             }
             std::thread::sleep(LOOK);
         }
+    }
+}
+
+/// Whether it is the end of a transaction.
+fn ends(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Done(what) => ["COMMIT", "ROLLBACK"].contains(&what.as_str()),
+        Outcome::Failed(_) => true,
+        Outcome::Rows(_) => false,
+    }
+}
+
+/// The rows of the table, when all of these sessions see the same, or after a while.
+fn agreed(actors: &[Actor]) -> Result<Option<Outcome>, StageError> {
+    let begun = Instant::now();
+    loop {
+        let seen: Vec<Outcome> =
+            actors.iter().map(|actor| actor.run(FINAL)).collect::<Result<_, _>>()?;
+        if seen.iter().all(|rows| *rows == seen[0]) || begun.elapsed() > SEEN_MAX {
+            return Ok(seen.into_iter().next());
+        }
+        std::thread::sleep(LOOK);
     }
 }
 

@@ -36,8 +36,8 @@ Exit codes: 0 what is promised (or asked for by --check) was not seen violated, 
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The database: postgres://user:password@host:port/database, mysql://…, redis://host:port or
-    /// sqlite:FILE; of several nodes each, and `read=URL` where sessions only read
+    /// The database: postgres://user:password@host:port/database, mysql://…, redis://host:port,
+    /// sqlite:FILE or duckdb:FILE; of several nodes each, and `read=URL` where sessions only read
     #[arg(value_name = "URL", required_unless_present = "again")]
     urls: Vec<String>,
     /// What transactions ask for: ru, rc, rr, ser, or all that the database has
@@ -357,6 +357,7 @@ fn one(
         until_violation: args.until_violation,
         faults: args.faults.clone(),
         output,
+        is_recorded: true,
     };
     let progress = Progress::over(args.duration.as_millis() as usize, "ms");
     let watch = |so_far: &Audited| {
