@@ -14,6 +14,8 @@ const SESSIONS_MAX: usize = 24;
 const AROUND: u32 = 3;
 /// Transactions around an anomaly that are shown.
 const NEIGHBOURS_MAX: usize = 40;
+/// The same if all of them are of the anomaly.
+const GUILTY_MAX: usize = 200;
 /// Operations of a transaction that are told, and characters of each.
 const ACTS_MAX: usize = 8;
 const CHARS_MAX: usize = 160;
@@ -113,10 +115,11 @@ fn window(history: &History, guilty: &BTreeSet<TxnId>) -> Window {
         Some(interval) => overlapping(history, guilty, interval),
         None => beside(history, guilty),
     };
-    let more = near.len().saturating_sub(NEIGHBOURS_MAX.max(guilty.len())) as u64;
-    // Those of the anomaly are never left out.
+    let shown = NEIGHBOURS_MAX.max(guilty.len().min(GUILTY_MAX));
+    let more = near.len().saturating_sub(shown) as u64;
+    // Those of the anomaly come first.
     near.sort_by_key(|txn| !guilty.contains(txn));
-    near.truncate(NEIGHBOURS_MAX.max(guilty.len()));
+    near.truncate(shown);
     near.sort_unstable();
     let txns = near.into_iter().map(|txn| neighbour(history, txn, guilty.contains(&txn)));
     Window { txns: txns.collect(), more }

@@ -29,12 +29,19 @@ impl PageArgs {
 
     /// Standard output has one use.
     pub fn refuse_standard_output(&self) -> Result<(), Failure> {
-        match self.paths().any(|path| path == Path::new("-")) {
-            true => Err(Failure::Message(
-                "standard output is for the results; let --html and --svg name files".to_owned(),
-            )),
-            false => Ok(()),
-        }
+        refuse_standard_output(self.paths())
+    }
+}
+
+/// Standard output is for results: pages and pictures need names.
+pub fn refuse_standard_output<'p>(
+    paths: impl IntoIterator<Item = &'p PathBuf>,
+) -> Result<(), Failure> {
+    match paths.into_iter().any(|path| path == Path::new("-")) {
+        true => Err(Failure::Message(
+            "standard output is for the results; let --html and --svg name files".to_owned(),
+        )),
+        false => Ok(()),
     }
 }
 

@@ -71,6 +71,8 @@ pub fn sequence(
         asked.push(Asked {
             client: name.session as usize,
             txn: history.txn_label(txn),
+            number: name.txn,
+            statement: number as u32,
             text: text + &with,
             returned: statement.content.returned.as_ref().map(ToString::to_string),
             is_blamed: false,

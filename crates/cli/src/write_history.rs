@@ -43,8 +43,20 @@ pub fn may_write<'p>(
 
 /// The same for a history, which is a folder in some formats.
 pub fn may_write_history(output: &Path, format: Format, inputs: &[&Path]) -> Result<(), Failure> {
+    may_write_history_beside(output, format, [], inputs)
+}
+
+/// The same for a history and files that are written beside it.
+pub fn may_write_history_beside<'p>(
+    output: &Path,
+    format: Format,
+    others: impl IntoIterator<Item = &'p PathBuf>,
+    inputs: &[&Path],
+) -> Result<(), Failure> {
     let made = if format.is_directory_format() { Made::Folder } else { Made::File };
-    Taken::by(inputs).add(output, made)
+    let mut taken = Taken::by(inputs);
+    taken.add(output, made)?;
+    others.into_iter().try_for_each(|path| taken.add(path, Made::File))
 }
 
 /// What an output becomes.

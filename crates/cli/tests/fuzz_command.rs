@@ -242,11 +242,15 @@ fn a_run_of_a_command_that_does_not_connect_any_more_is_no_pass() {
     assert!(errors.contains("never connected"), "{errors}");
 }
 
-/// What is read and what is written are in different transactions.
+/// What is read and what is written are in different transactions. Each waits until the other one
+/// has read, or until it has waited for long: then it is alone.
 const APART: &str = "\
-SELECT stock FROM item WHERE id = 7 \\gset
-SELECT pg_sleep(0.3);
-UPDATE item SET stock = :stock - 1 WHERE id = 7;
+psql -qAtc 'SELECT stock FROM item WHERE id = 7' > stock.$SERIATIM_CLIENT.$SERIATIM_MARK
+for _ in $(seq 50); do
+    [ $(ls stock.*.$SERIATIM_MARK | wc -l) -lt 2 ] || break
+    sleep 0.05
+done
+psql -qc \"UPDATE item SET stock = $(cat stock.$SERIATIM_CLIENT.$SERIATIM_MARK) - 1 WHERE id = 7\"
 ";
 
 #[test]

@@ -4,6 +4,7 @@
 use crate::atom::{Atom, Value, ValueKind};
 use crate::ids::OpId;
 use crate::model::History;
+use std::sync::Arc;
 
 impl History {
     /// This history, in which each of `writes` wrote a value of its own (that looks like the old
@@ -43,6 +44,19 @@ impl History {
             };
         }
         history
+    }
+
+    /// This history, in which it is not known what the statements of these reads returned: what
+    /// they return if the reads return something else, nobody can say.
+    #[must_use]
+    pub fn without_answers(mut self, reads: &[OpId]) -> History {
+        let Some(statements) = &mut self.statements else { return self };
+        for statement in &mut Arc::make_mut(statements).0 {
+            if reads.iter().any(|read| statement.ops.contains(&read.0)) {
+                Arc::make_mut(&mut statement.content).returned = None;
+            }
+        }
+        self
     }
 
     /// As [`History::rematched`], where a read without a write beside it returns the initial value.

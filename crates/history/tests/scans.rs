@@ -74,6 +74,18 @@ fn operations_know_their_statements() {
 }
 
 #[test]
+fn what_a_statement_returned_is_forgotten_with_its_reads() {
+    let history = bookings();
+    let first = history.ops_of(TxnId(2)).start;
+    let other = history.clone().without_answers(&[OpId(first + 1)]);
+    let answers = |history: &History| {
+        let all = history.statements_of(TxnId(2)).iter();
+        all.map(|statement| statement.content.returned.is_some()).collect::<Vec<_>>()
+    };
+    assert_eq!((answers(&history), answers(&other)), (vec![true, true], vec![false, true]));
+}
+
+#[test]
 fn everything_survives_a_round_trip() {
     let history = bookings();
     let mut written = Vec::new();

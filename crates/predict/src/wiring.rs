@@ -125,7 +125,11 @@ impl<'h> Wiring<'h> {
             .map(|&read| (read, self.write(read)))
             .collect();
         reads.sort_unstable();
-        let history = self.history.rewired(&writes, &reads);
+        let is_other = |(read, source): (&OpId, &Option<TxnId>)| {
+            (self.observed.get(read) != Some(source)).then_some(*read)
+        };
+        let other: Vec<OpId> = self.sources.iter().filter_map(is_other).collect();
+        let history = self.history.rewired(&writes, &reads).without_answers(&other);
         history.relisted(&self.lists()).restricted_to(&self.kept)
     }
 

@@ -30,7 +30,7 @@ fn exemplar(number: usize, input: &str, group: &AnomalyGroup) -> String {
     for (i, (session, txns)) in sessions(&group.exemplar).iter().enumerate() {
         page += &session_cluster(number, i, session, txns);
     }
-    for edge in all_edges(&group.exemplar) {
+    for edge in all_edges(&group.exemplar.cycle) {
         page += &edge_line(number, edge);
     }
     page.push_str("  }\n");
@@ -47,7 +47,7 @@ struct Node<'a> {
 /// name.
 fn sessions(violation: &Violation) -> BTreeMap<&str, Vec<Node<'_>>> {
     let mut nodes: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
-    for txn in all_edges(violation).into_iter().flat_map(|edge| [&edge.from, &edge.to]) {
+    for txn in all_edges(&violation.cycle).into_iter().flat_map(|edge| [&edge.from, &edge.to]) {
         node(&mut nodes, txn);
     }
     for op in &violation.ops {
@@ -103,9 +103,9 @@ fn node_label(node: &Node<'_>) -> String {
 }
 
 /// The edges of the cycle, and the observed ones that the inferred ones rest on; each once.
-pub(crate) fn all_edges(violation: &Violation) -> Vec<&Edge> {
+pub(crate) fn all_edges(cycle: &[Edge]) -> Vec<&Edge> {
     let mut edges: Vec<&Edge> = Vec::new();
-    for edge in &violation.cycle {
+    for edge in cycle {
         for edge in std::iter::once(edge).chain(grounds(&edge.reason)) {
             if !edges.contains(&edge) {
                 edges.push(edge);

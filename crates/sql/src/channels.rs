@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// So many notifications may wait for a session that does not take them.
-const WAITING_MAX: usize = 1 << 20;
+const WAITING_MAX: usize = 1 << 16;
 /// The names of channels are names of PostgreSQL, which have so many bytes.
 const NAME_BYTES_MAX: usize = 63;
 /// A payload is shorter than this.
@@ -58,6 +58,19 @@ impl Letter {
         };
         Err(SqlError::new(code::INVALID_PARAMETER_VALUE, message))
     }
+}
+
+/// Adds a letter to those of a transaction, unless it would be the same notification once more.
+pub fn add(letters: &mut Vec<Letter>, letter: Letter) -> Result<()> {
+    if letters.last() == Some(&letter) && matches!(letter, Letter::Notify { .. }) {
+        return Ok(());
+    }
+    if letters.len() >= WAITING_MAX {
+        let message = "too many notifications in the NOTIFY queue";
+        return Err(SqlError::new(code::PROGRAM_LIMIT_EXCEEDED, message));
+    }
+    letters.push(letter);
+    Ok(())
 }
 
 type Alarm = Box<dyn Fn() + Send + Sync>;

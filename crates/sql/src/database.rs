@@ -371,9 +371,17 @@ impl Cluster {
             return Err(SqlError::new(code::OBJECT_IN_USE, message).detail(in_use(others)));
         }
         let oid = Oid(self.counters.oid.fetch_add(1, Ordering::Relaxed));
-        let txn = self.store.session().begin(None)?;
-        let database = template.duplicate(name, oid, &*txn)?;
-        txn.abort();
+        // Where nothing is copied nobody is asked: a transaction would wait for its turn behind the
+        // one of the session that asks.
+        let database = match template.has_tables() {
+            false => template.duplicate(name, oid, None)?,
+            true => {
+                let txn = self.store.session().begin(None)?;
+                let made = template.duplicate(name, oid, Some(&*txn))?;
+                txn.abort();
+                made
+            }
+        };
         databases.insert(name.to_owned(), Arc::new(database));
         Ok(())
     }

@@ -59,6 +59,8 @@ pub struct BlamedStatement {
     pub session: u32,
     /// The number of the transaction in its session, from 0.
     pub number: u32,
+    /// The number of the statement in its transaction, from 0.
+    pub statement: u32,
     /// The transaction, in the history of the run.
     pub txn: Option<TxnId>,
     /// What was asked and what was returned.
@@ -362,6 +364,7 @@ fn blamed(run: &Run, place: Place) -> BlamedStatement {
     BlamedStatement {
         session: name.session,
         number: name.txn,
+        statement: number,
         txn: txn(&run.history, name),
         content: content(&run.history, place).unwrap_or_default(),
         otherwise: None,

@@ -41,9 +41,9 @@ pub enum TrialError {
     /// Its copies fail together on a database that does nothing wrong, and not one by one.
     #[error(
         "the copies of `{command}` fail together ({failure}) even on a serializable database, and \
-         not one after the other: what one of them reads and what it then writes are in different \
-         transactions, which no isolation level keeps together. Put them into one transaction, or \
-         let one statement do both; {}",
+         not one after the other. If they share nothing but the database, what one of them reads \
+         and what it then writes are in different transactions, which no isolation level keeps \
+         together: put them into one transaction, or let one statement do both; {}",
         wrote(.output)
     )]
     FailsTogether {

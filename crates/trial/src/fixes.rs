@@ -127,9 +127,10 @@ impl Fuzz<'_> {
         }
         // The order of statements that failed comes first, among the runs that are as good as any.
         let again = fuzz.again(blame, &additions, is_asked_to_end)?;
-        let mut found = match again.failure {
-            Some(_) => Found::only(blame.run.number, again),
-            None => fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?,
+        // A run that ends with a refusal says nothing: others may fail by themselves.
+        let mut found = match again.failure.is_some() && !again.is_refused {
+            true => Found::only(blame.run.number, again),
+            false => fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?,
         };
         // What was not tried does not help.
         let is_untried = found.failed.is_none() && found.seen.runs == 0;

@@ -50,9 +50,10 @@ pub struct Recording {
     pub level: String,
     /// Which transactions a later one had to see.
     pub order: String,
-    /// Whether the URL that it was told was one of MySQL.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub mysql: bool,
+    /// Whether the URL that it was told was one of MySQL; if that is not said, whether the server
+    /// is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mysql: Option<bool>,
     /// Whether statements locked nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub without_locks: bool,
@@ -148,7 +149,7 @@ impl Recording {
             timeout_ms: u64::try_from(limit.as_millis()).ok(),
             like,
             level: level.code().to_owned(),
-            mysql: *protocol == Protocol::Mysql,
+            mysql: Some(*protocol == Protocol::Mysql),
             without_locks: !uses_locks,
             forced_level: *forces_level,
             schedule: written(&run.steps),
@@ -181,7 +182,7 @@ impl Recording {
 
     /// The protocol of the URL that it was told.
     pub fn protocol(&self) -> Protocol {
-        match self.mysql || self.like.as_deref() == Some(MYSQL) {
+        match self.mysql.unwrap_or(self.like.as_deref() == Some(MYSQL)) {
             true => Protocol::Mysql,
             false => Protocol::Postgres,
         }

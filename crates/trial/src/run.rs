@@ -147,7 +147,8 @@ impl Application {
             ran = run(Family::Serializable)?;
         }
         if let Some(Failure { what, command, output, .. }) = ran.failure {
-            if self.clients > 1 && self.passes_one_by_one(state, number, is_asked_to_end)? {
+            let may_race = self.clients > 1 && !ran.is_refused;
+            if may_race && self.passes_one_by_one(state, number, is_asked_to_end)? {
                 let failure = format!("`{command}` {what}");
                 let command = self.command.text();
                 return Err(TrialError::FailsTogether { command, failure, output });

@@ -107,8 +107,8 @@ pub struct Args {
     /// How to write the result
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
-    /// Also write a page to look at to this file: what was explored, and the counterexample with its
-    /// picture
+    /// Also write a page to look at to this file: what was explored, and the counterexample with
+    /// its picture
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
@@ -158,6 +158,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::about(&args.program, problem));
     }
     // Refuses a checkpoint that is the program, or that cannot be written.
+    page_file::refuse_standard_output(&args.html)?;
     may_write(args.checkpoint.iter().chain(&args.html), &[Path::new(&args.program)])?;
     if let Some(app) = seriatim_apps::find(&args.program) {
         let subject = Subject {

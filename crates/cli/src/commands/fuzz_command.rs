@@ -5,6 +5,7 @@ use super::fuzz::Args;
 use super::serve_sql::Like;
 use crate::describe_run;
 use crate::exit::{Exit, Failure};
+use crate::page_file::refuse_standard_output;
 use crate::parsers::{Style, order_parser};
 use crate::progress::Progress;
 use crate::quantities::count;
@@ -20,6 +21,7 @@ use seriatim_report::runs::fuzzed::{Kept, Stop};
 use seriatim_report::runs::tried::{
     self, Blamed, BlamedStatement, FailedCommand, OneServer, Seen, TrialEnding, Tried, TriedFix,
 };
+use seriatim_sql::parse::may_lock;
 use seriatim_store::{Node, TxnName};
 use seriatim_trial::{
     Application, Blame, Family, Fix, FixKind, Found, Fuzz, Protocol, Recording, Run, TrialError,
@@ -66,8 +68,8 @@ pub struct CommandArgs {
         value_parser = count::<usize>(256, "--jobs 2")
     )]
     jobs: Option<usize>,
-    /// Also write a page to look at to this file: a failing run statement by statement, with what is
-    /// to blame, and its anomalies with their pictures
+    /// Also write a page to look at to this file: a failing run statement by statement, with what
+    /// is to blame, and its anomalies with their pictures
     #[arg(long, value_name = "FILE", requires = "command")]
     html: Option<PathBuf>,
     /// Where to write the result as JUnit's XML, for CI
@@ -86,6 +88,7 @@ impl CommandArgs {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let own = &args.own;
+    refuse_standard_output(&own.html)?;
     may_write(args.output.iter().chain(&args.save).chain(&own.junit).chain(&own.html), &[])?;
     let is_asked_to_end = interrupt::ask_next();
     let application = own.application.application(&args.known());
@@ -112,8 +115,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     finish(args, &tried, kept, begun.elapsed())
 }
 
-/// Searches until a failure is found that comes again, so that it can be explained; of those that do
-/// not the first one is told if there is no other.
+/// Searches until a failure is found that comes again, so that it can be explained; of those that
+/// do not the first one is told if there is no other.
 fn until_explained(
     args: &Args,
     mut fuzz: Fuzz<'_>,
@@ -197,7 +200,10 @@ fn failed(
             told_of.is_interrupted = true;
             None
         }
-        Err(error) => return Err(told(error)),
+        Err(error) => {
+            output::message(&format!("note: what the failure needs is not known: {error}\n"));
+            None
+        }
     };
     if blame.is_none() {
         let recording = Recording::unconfirmed(fuzz, run);
@@ -207,20 +213,27 @@ fn failed(
     if let Some(blame) = blame {
         // A command that fails now and then, whatever the database does, is told so.
         if blame.statements.is_empty() {
-            let _ = fuzz.baseline_of(number, is_asked_to_end).map_err(told)?;
+            match fuzz.baseline_of(number, is_asked_to_end) {
+                Ok(_) | Err(TrialError::Interrupted) => {}
+                Err(error) => return Err(told(error)),
+            }
         }
         let runs = (FIX_FACTOR * (number + 1)).max(FIX_RUNS).min(fuzz.runs.max(FIX_RUNS));
         let fixes = match fuzz.fixes(&blame, runs, is_asked_to_end) {
             Ok(fixes) => fixes,
             Err(TrialError::Interrupted) => Vec::new(),
-            Err(error) => return Err(told(error)),
+            Err(error) => {
+                output::message(&format!("note: fixes were not tried: {error}\n"));
+                Vec::new()
+            }
         };
         if let Some(failure) = &blame.run.failure {
             told_of.command = failure.command.clone();
             told_of.what = failure.what.clone();
             told_of.output = failure.output.clone();
         }
-        told_of.on_one_server = on_one_server(fuzz, run.spoken, runs, is_asked_to_end)?;
+        told_of.on_one_server =
+            on_one_server(fuzz, run.spoken, runs, is_asked_to_end).unwrap_or_default();
         told_of.blame = Some(blamed(&blame, fixes, fuzz));
         let recording = Recording::of(fuzz, &blame);
         let sequence = sequence_of(&blame.run, &blame.statements);
@@ -234,13 +247,9 @@ fn sequence_of(run: &Run, blamed: &[seriatim_trial::BlamedStatement]) -> Sequenc
     let called = |session: u32| run.called.get(&session).cloned();
     let mut all = sequence(&run.history, &run.statements, called);
     for it in blamed {
-        let name = it.txn.map(|txn| run.history.txn_label(txn));
-        let text = it.content.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_it = |asked: &&mut Asked| {
             asked.client == it.session as usize
-                && Some(&asked.txn) == name.as_ref()
-                && asked.text.starts_with(&text)
-                && !asked.is_blamed
+                && (asked.number, asked.statement) == (it.number, it.statement)
         };
         if let Some(asked) = all.asked.iter_mut().find(is_it) {
             asked.is_blamed = true;
@@ -262,7 +271,8 @@ fn on_one_server(
     }
     let family = one_server_of(spoken);
     let deadline = Some(Instant::now() + ONE_SERVER_MAX);
-    let application = &Application { uses_locks: true, ..fuzz.application.clone() };
+    let application =
+        &Application { uses_locks: true, forces_level: false, ..fuzz.application.clone() };
     let runs = runs.max(ONE_SERVER_RUNS);
     let other = Fuzz { application, family, first: 0, runs, deadline, ..fuzz.clone() };
     let found = other.search(&[], &|_: &seriatim_trial::Seen| (), is_asked_to_end).map_err(told)?;
@@ -309,7 +319,7 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
         statements: blame.statements.iter().map(statement).collect(),
         is_overlap: blame.is_overlap,
         replays: blame.replays,
-        no_lock_helps: !fixes.iter().any(is_lock_that_helps) && !blame.statements.is_empty(),
+        no_lock_helps: has_no_lock_that_helps(blame, &fixes),
         fixes: fixes.iter().map(|fix| tried_fix(fix, family)).collect(),
         checked: describe_run::checked(&command, history),
     }
@@ -324,8 +334,15 @@ fn sent_by(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.replace("%2F", "/").replace("%3A", ":").replace("%20", " "))
 }
 
-fn is_lock_that_helps(fix: &Fix) -> bool {
-    matches!(fix.kind, FixKind::ForUpdate(_)) && fix.helps()
+/// Whether no lock helps: all that were tried have failed, or nothing that is to blame can be
+/// locked.
+fn has_no_lock_that_helps(blame: &Blame, fixes: &[Fix]) -> bool {
+    let locks = || fixes.iter().filter(|fix| matches!(fix.kind, FixKind::ForUpdate(_)));
+    let may_lock = |it: &seriatim_trial::BlamedStatement| may_lock(&it.content.text);
+    match locks().count() {
+        0 => !blame.statements.is_empty() && !blame.statements.iter().any(may_lock),
+        _ => !locks().any(Fix::helps),
+    }
 }
 
 fn tried_fix(fix: &Fix, family: Family) -> TriedFix {

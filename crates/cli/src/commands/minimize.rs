@@ -9,7 +9,7 @@ use crate::page_file::{self, PageArgs};
 use crate::parsers::{LevelArg, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
-use crate::write_history::{format_for, may_write, may_write_history, save};
+use crate::write_history::{format_for, may_write_history_beside, save};
 use crate::{interrupt, output};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
@@ -75,8 +75,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
     args.page.refuse_standard_output()?;
-    may_write_history(&args.output, to, &[&args.input])?;
-    may_write(args.page.paths(), &[&args.input])?;
+    may_write_history_beside(&args.output, to, args.page.paths(), &[&args.input])?;
     let shown = args.input.display().to_string();
     interrupt::call_next(|signal| {
         let told = "interrupted: nothing was written; --budget TIME gives up in time";

@@ -10,6 +10,7 @@ mod recording;
 use crate::commands::application::ApplicationArgs;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
+use crate::page_file::refuse_standard_output;
 use crate::parsers::Style;
 use crate::write_history::may_write;
 use std::io::Read;
@@ -68,6 +69,7 @@ pub struct Args {
 
 /// Runs it again, and says whether it went the same way.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    refuse_standard_output(&args.html)?;
     may_write(args.save.iter().chain(&args.html), &[&args.run])?;
     let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
     match args.app {

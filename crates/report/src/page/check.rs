@@ -1,7 +1,7 @@
 //! What `check` says, as a page: the verdict first, then the levels, then each kind of anomaly with
 //! its picture and its proof.
 
-use super::diagram::diagram;
+use super::diagram::{cut, diagram};
 use super::overview::{Overview, neighbours, strip, timeline};
 use super::{draw, frame};
 use crate::checked::Checked;
@@ -12,10 +12,12 @@ use maud::{Markup, html};
 use seriatim_check::{AnomalyGroup, Answer, Violation};
 
 /// Larger contradictions have no picture: nobody could look at it.
-const BOXES_MAX: usize = 40;
+pub(super) const BOXES_MAX: usize = 40;
 /// Steps of a proof and rows of operations that are shown.
 const STEPS_MAX: usize = 200;
 const ROWS_MAX: usize = 400;
+/// Characters of what happened, where there is no room for more.
+const SUMMARY_MAX: usize = 2_000;
 /// From so many bytes on, further anomalies are told without pictures and proofs: a page stays
 /// below two megabytes.
 const BYTES_MAX: usize = 1_500_000;
@@ -84,11 +86,22 @@ fn one(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
                     }
                 }
             }
-            @if let Some(overview) = input.overview { (strip(overview)) }
+            (strip_of(input, room))
             @for (place, group) in report.anomalies.iter().enumerate() {
                 (anomaly(input, group, place, room))
             }
         }
+    }
+}
+
+/// The strip over the history, if there is room for it.
+fn strip_of(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
+    match input.overview.map(strip) {
+        Some(strip) if strip.0.len() <= room.left => {
+            room.left -= strip.0.len();
+            strip
+        }
+        _ => html! {},
     }
 }
 
@@ -126,9 +139,14 @@ fn anomaly(
     let number = room.number;
     room.number += 1;
     let told = match room.left {
-        0 => html! { p { (prose::summary(&group.exemplar)) } },
-        _ => whole(input, group, place, number),
+        0 => None,
+        _ => Some(whole(input, group, place, number)),
     };
+    let told = told.filter(|told| told.0.len() <= room.left);
+    let told = told.unwrap_or_else(|| {
+        room.left = 0;
+        html! { p { (cut(&prose::summary(&group.exemplar), SUMMARY_MAX)) } }
+    });
     room.left = room.left.saturating_sub(told.0.len());
     html! {
         section.anomaly id=(format!("a{number}")) {
@@ -183,7 +201,8 @@ pub(crate) fn violation(violation: &Violation, title: &str, number: usize) -> Ma
 }
 
 fn proof_step(violation: &Violation, place: usize, step: &str) -> Markup {
-    let edge = violation.cycle.get(place).filter(|_| violation.alternatives.is_empty());
+    let cycle = prose::told_cycle(violation);
+    let edge = cycle.get(place).filter(|_| violation.alternatives.is_empty());
     let why = edge.map(strong::derivation).unwrap_or_default();
     html! {
         @if why.is_empty() {
@@ -215,16 +234,21 @@ fn nested(lines: &[(usize, String)]) -> Markup {
 }
 
 fn operations(violation: &Violation) -> Markup {
+    let rows = text::operation_rows(&violation.ops);
     html! {
         details open {
             summary { "Operations" }
             div.table {
                 table {
                     thead {
-                        tr { th { "transaction" } th { "session" } th { "operation" } th { "where" } }
+                        tr {
+                            @for name in ["transaction", "session", "operation", "where"] {
+                                th { (name) }
+                            }
+                        }
                     }
                     tbody {
-                        @for row in text::operation_rows(&violation.ops).into_iter().take(ROWS_MAX) {
+                        @for row in rows.into_iter().take(ROWS_MAX) {
                             tr {
                                 td { (row[0]) }
                                 td { (row[1]) }

@@ -2,14 +2,14 @@
 //! transaction, a row for each operation, and an arrow for each edge of the contradiction.
 //!
 //! Every box has a band of its own from the left to the right, so that no two boxes are beside each
-//! other. An arrow leaves the row of its operation to the right, runs down or up in a channel behind
-//! the last lane, and comes back to the row where it ends: it crosses no box, because its level
-//! parts lie in the bands of its own two boxes. Arrows share a channel if they do not meet there. A
+//! other. An arrow leaves the row of its operation to the right, runs down or up in a channel
+//! behind the last lane, and comes back to the row where it ends: it crosses no box, because its
+//! level parts lie in the bands of its own two boxes. Arrows share a channel if they do not meet there. A
 //! label stands on its arrow, in its channel, at the height of a gap between two bands, where no
 //! level part of any arrow is. So nothing overlaps, whatever the violation is: `tests/pictures.rs`.
 
 use crate::dot::{all_edges, edge_label, is_inferred};
-use crate::prose::{act, clean};
+use crate::prose::{act, clean, told_cycle};
 use seriatim_check::{Edge, OpRef, Reason, TxnRef, Violation};
 use seriatim_history::OpKind;
 use unicode_width::UnicodeWidthStr;
@@ -211,10 +211,11 @@ fn width_of(text: &str) -> f64 {
 
 /// The picture of a violation.
 pub fn diagram(violation: &Violation) -> Diagram {
-    let edges = all_edges(violation);
+    let cycle = told_cycle(violation);
+    let edges = all_edges(&cycle);
     let mut boxes = boxes(violation, &edges);
     let mut arrows: Vec<Loose> =
-        edges.iter().filter_map(|edge| loose(violation, &boxes, edge)).collect();
+        edges.iter().filter_map(|edge| loose(&cycle, &boxes, edge)).collect();
     if edges.is_empty() {
         arrows = reads(violation, &boxes);
     }
@@ -325,11 +326,11 @@ fn end(boxes: &[Draft<'_>], txn: &TxnRef, op: Option<&OpRef>) -> Option<End> {
     Some(End { at, row })
 }
 
-fn loose(violation: &Violation, boxes: &[Draft<'_>], edge: &Edge) -> Option<Loose> {
+fn loose(cycle: &[Edge], boxes: &[Draft<'_>], edge: &Edge) -> Option<Loose> {
     let ops = ends_of(&edge.reason);
     let from = end(boxes, &edge.from, ops.map(|ops| ops.0))?;
     let to = end(boxes, &edge.to, ops.map(|ops| ops.1))?;
-    let step = violation.cycle.iter().position(|other| other == edge);
+    let step = cycle.iter().position(|other| other == edge);
     let kind = ArrowKind::of(&edge.reason);
     let is_inferred = is_inferred(&edge.reason);
     // The long label of the order of commits says what the step says.

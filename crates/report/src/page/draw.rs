@@ -18,7 +18,8 @@ pub(crate) fn diagram(diagram: &Diagram, title: &str, number: usize) -> Markup {
     let (width, height) = (n(diagram.width), n(diagram.height));
     html! {
         svg.picture xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}"))
-            width=(width) height=(height) role="img" aria-labelledby=(format!("p{number}t p{number}d")) {
+            width=(width) height=(height) role="img"
+            aria-labelledby=(format!("p{number}t p{number}d")) {
             title id=(format!("p{number}t")) { (title) }
             desc id=(format!("p{number}d")) { (described(diagram)) }
             (heads(number))
@@ -44,7 +45,8 @@ fn heads(number: usize) -> Markup {
     html! {
         defs {
             @for kind in ["so", "initial", "wr", "ww", "rw", "co", "rt"] {
-                marker.head.(kind) id=(format!("h{number}{kind}")) viewBox="0 0 10 8" refX="9" refY="4"
+                marker.head.(kind) id=(format!("h{number}{kind}")) viewBox="0 0 10 8"
+                    refX="9" refY="4"
                     markerWidth="10" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto" {
                     path d="M0 0L10 4L0 8z" {}
                 }
@@ -96,20 +98,23 @@ fn line(arrow: &Arrow, number: usize) -> Markup {
     }
 }
 
-/// Pictures one below the other, each with its title, as a file of their own.
-pub(crate) fn file(pictures: &[(String, Diagram)]) -> String {
-    const HEAD: f64 = 34.0;
-    let width = pictures.iter().map(|(title, it)| {
-        it.width.max(title.chars().count() as f64 * super::diagram::CHAR + 16.0)
-    });
+/// The height of a title.
+const HEAD: f64 = 34.0;
+
+/// Pictures one below the other, each with its title, as a file of their own. What is too large to
+/// be drawn is named.
+pub(crate) fn file(pictures: &[(String, Option<Diagram>)]) -> String {
+    let titled = |title: &str| title.chars().count() as f64 * super::diagram::CHAR + 16.0;
+    let size = |it: &Option<Diagram>| it.as_ref().map_or((0.0, 0.0), |it| (it.width, it.height));
+    let width = pictures.iter().map(|(title, it)| size(it).0.max(titled(title) + NOTE_WIDTH));
     let width = width.fold(120.0, f64::max);
-    let height: f64 = pictures.iter().map(|(_, it)| it.height + HEAD).sum::<f64>().max(HEAD);
     let mut tops = Vec::new();
-    let mut top = 0.0;
+    let mut height = 0.0;
     for (_, it) in pictures {
-        tops.push(top);
-        top += it.height + HEAD;
+        tops.push(height);
+        height += size(it).1 + HEAD;
     }
+    let height = height.max(HEAD);
     let page = html! {
         svg.picture xmlns="http://www.w3.org/2000/svg"
             viewBox=(format!("0 0 {} {}", n(width), n(height)))
@@ -120,12 +125,20 @@ pub(crate) fn file(pictures: &[(String, Diagram)]) -> String {
                 text.title x="8" y="24" { "no anomaly" }
             }
             @for (number, ((title, it), top)) in pictures.iter().zip(&tops).enumerate() {
-                text.title x="8" y=(n(top + 24.0)) { (title) }
-                g transform=(format!("translate(0 {})", n(top + HEAD))) {
-                    (diagram(it, title, number))
+                text.title x="8" y=(n(top + 24.0)) {
+                    (title)
+                    @if it.is_none() { " (too many transactions to draw)" }
+                }
+                @if let Some(it) = it {
+                    g transform=(format!("translate(0 {})", n(top + HEAD))) {
+                        (diagram(it, title, number))
+                    }
                 }
             }
         }
     };
     page.into_string() + "\n"
 }
+
+/// Room for the note behind a title.
+const NOTE_WIDTH: f64 = 240.0;

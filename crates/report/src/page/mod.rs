@@ -1,7 +1,7 @@
 //! Pages and pictures to look at: one file that needs no network, says everything without a script,
 //! and more with it.
 //!
-//! `diagram.rs` decides where things stand, from a [`Violation`] alone; `draw.rs` makes SVG of that,
+//! `diagram.rs` decides where things stand, from a `Violation` alone; `draw.rs` makes SVG of that,
 //! for pages and for files by themselves. `overview.rs` has the whole history in a strip, and what
 //! is around an anomaly. `frame.rs` is what all pages have.
 //!
@@ -30,7 +30,8 @@ pub fn svg(inputs: &[Checked]) -> String {
         .flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)))
         .map(|(checked, group)| {
             let title = format!("{}: {}", clean(&checked.input), group.kind.info().name);
-            (title, diagram::diagram(&group.exemplar))
+            let has_room = group.exemplar.txn_count() <= check::BOXES_MAX;
+            (title, has_room.then(|| diagram::diagram(&group.exemplar)))
         })
         .collect();
     draw::file(&pictures)

@@ -152,7 +152,8 @@ pub(crate) fn timeline(window: &Window) -> Option<Markup> {
                         }
                     }
                 }
-                line.axis x1=(n(NAME)) x2=(n(WIDTH - 10.0)) y1=(n(height - 22.0)) y2=(n(height - 22.0)) {}
+                line.axis x1=(n(NAME)) x2=(n(WIDTH - 10.0)) y1=(n(height - 22.0))
+                    y2=(n(height - 22.0)) {}
                 text.tick x=(n(NAME + 30.0)) y=(n(height - 6.0)) { (start) }
                 text.tick x=(n(WIDTH - 60.0)) y=(n(height - 6.0)) { (end) }
             }
@@ -176,17 +177,24 @@ pub(crate) fn neighbours(window: &Window, number: usize) -> Markup {
                         @for txn in &window.txns {
                             tr.guilty[txn.is_guilty] {
                                 td { (clean(&txn.session)) }
-                                td { (clean(&txn.name)) @if let Some(note) = txn.note { " (" (note) ")" } }
+                                td {
+                                    (clean(&txn.name))
+                                    @if let Some(note) = txn.note { " (" (note) ")" }
+                                }
                                 td.act {
                                     @for act in &txn.acts { div { (clean(act)) } }
-                                    @if txn.more > 0 { div.soft { "… and " (grouped(txn.more)) " more" } }
+                                    @if txn.more > 0 {
+                                        div.soft { "… and " (grouped(txn.more)) " more" }
+                                    }
                                 }
                             }
                         }
                     }
                 }
             }
-            @if window.more > 0 { p.soft { "… and " (plural(window.more, "other transaction")) "." } }
+            @if window.more > 0 {
+                p.soft { "… and " (plural(window.more, "other transaction")) "." }
+            }
         }
     }
 }

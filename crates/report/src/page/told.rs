@@ -2,14 +2,19 @@
 //! said to each other, and the anomalies of the run with their pictures.
 
 use super::check::{CheckedInput, class, input};
+use super::diagram::cut;
 use super::frame;
 use crate::prose::clean;
 use crate::style;
 use maud::{Markup, html};
 use seriatim_check::Answer;
 
-/// Statements of a run that a page shows.
+/// Statements of a run that a page shows, with so many characters each and of so many clients.
 const ROWS_MAX: usize = 400;
+const CHARS_MAX: usize = 300;
+const CLIENTS_MAX: usize = 40;
+/// Characters of what the terminal shows.
+const TEXT_MAX: usize = 200_000;
 
 /// A result of a command.
 #[derive(Clone, Debug)]
@@ -42,6 +47,10 @@ pub struct Asked {
     pub client: usize,
     /// Its transaction.
     pub txn: String,
+    /// The number of the transaction among those of the client, from 0.
+    pub number: u32,
+    /// The number of the statement in the transaction, from 0.
+    pub statement: u32,
     /// The statement.
     pub text: String,
     /// What was answered.
@@ -72,22 +81,39 @@ pub fn told(told: &Told<'_>) -> String {
 }
 
 fn shown(lines: &[&str]) -> String {
-    lines.iter().map(|line| clean(line) + "\n").collect::<String>().trim_end().to_owned()
+    let text: String = lines.iter().map(|line| clean(line) + "\n").collect();
+    let text = text.trim_end();
+    match text.char_indices().nth(TEXT_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+fn shown_of(sequence: &Sequence) -> impl Iterator<Item = &Asked> {
+    sequence.asked.iter().filter(|asked| asked.client < CLIENTS_MAX).take(ROWS_MAX)
 }
 
 fn grid(sequence: &Sequence) -> Markup {
     html! {
         h2 { "The run, statement by statement" }
-        p.soft { "Time goes down, in the order in which statements began; each client has a column." }
+        p.soft {
+            "Time goes down, in the order in which statements began; each client has a column."
+        }
         label { "Only with " input type="search" data-filters="sequence"
             placeholder="a table, a value"; }
         div.table tabindex="0" {
             table.grid id="sequence" {
-                thead { tr { @for client in &sequence.clients { th scope="col" { (clean(client)) } } } }
+                thead {
+                    tr {
+                        @for client in sequence.clients.iter().take(CLIENTS_MAX) {
+                            th scope="col" { (clean(client)) }
+                        }
+                    }
+                }
                 tbody {
-                    @for asked in sequence.asked.iter().take(ROWS_MAX) {
+                    @for asked in shown_of(sequence) {
                         tr {
-                            @for client in 0..sequence.clients.len() {
+                            @for client in 0..sequence.clients.len().min(CLIENTS_MAX) {
                                 @if client == asked.client { (cell(asked)) } @else { td {} }
                             }
                         }
@@ -95,21 +121,25 @@ fn grid(sequence: &Sequence) -> Markup {
                 }
             }
         }
-        @if sequence.asked.len() > ROWS_MAX {
-            p.soft { "… and " (sequence.asked.len() - ROWS_MAX) " more." }
+        @if sequence.asked.len() > shown_of(sequence).count() {
+            p.soft { "… and " (sequence.asked.len() - shown_of(sequence).count()) " more." }
         }
     }
+}
+
+fn short(text: &str) -> String {
+    cut(&clean(text), CHARS_MAX)
 }
 
 fn cell(asked: &Asked) -> Markup {
     html! {
         td.blamed[asked.is_blamed] {
             div.soft { (clean(&asked.txn)) }
-            code { (clean(&asked.text)) }
-            @if let Some(returned) = &asked.returned { div { "→ " code { (clean(returned)) } } }
+            code { (short(&asked.text)) }
+            @if let Some(returned) = &asked.returned { div { "→ " code { (short(returned)) } } }
             @if asked.is_blamed { strong.bad { "to blame" } }
             @if let Some(otherwise) = &asked.otherwise {
-                div.bad { "a serializable database: " code { (clean(otherwise)) } }
+                div.bad { "a serializable database: " code { (short(otherwise)) } }
             }
         }
     }

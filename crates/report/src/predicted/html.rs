@@ -29,7 +29,7 @@ pub fn render(found: &Predicted) -> String {
 pub fn svg(prediction: &Prediction) -> Option<String> {
     let violation = prediction.violation.as_ref()?;
     let title = format!("predicted: {}", violation.kind.info().name);
-    Some(draw::file(&[(title, crate::page::diagram::diagram(violation))]))
+    Some(draw::file(&[(title, Some(crate::page::diagram::diagram(violation)))]))
 }
 
 fn one(number: usize, prediction: &Prediction) -> Markup {

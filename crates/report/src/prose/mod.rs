@@ -27,6 +27,7 @@ use reads::{
 use seriatim_check::{Edge, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why};
 use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
+use std::borrow::Cow;
 
 /// What happened, in a few sentences.
 pub fn summary(violation: &Violation) -> String {
@@ -118,8 +119,7 @@ pub fn steps(violation: &Violation) -> Vec<String> {
     if !violation.alternatives.is_empty() {
         return choices::choices(violation);
     }
-    let seen_and_missed = seen_and_missed(&violation.cycle);
-    let cycle = seen_and_missed.as_ref().unwrap_or(&violation.cycle);
+    let cycle = told_cycle(violation);
     let last = cycle.len().saturating_sub(1);
     let step = |(i, edge): (usize, &Edge)| match i {
         0 => format!("{}.", step(edge)),
@@ -127,6 +127,14 @@ pub fn steps(violation: &Violation) -> Vec<String> {
         _ => format!("{}.", step(edge)),
     };
     cycle.iter().enumerate().map(step).collect()
+}
+
+/// The edges of which the steps tell, one each.
+pub(crate) fn told_cycle(violation: &Violation) -> Cow<'_, [Edge]> {
+    match seen_and_missed(&violation.cycle) {
+        Some(cycle) => Cow::Owned(cycle),
+        None => Cow::Borrowed(&violation.cycle),
+    }
 }
 
 /// A read of an initial value, which should have seen a writer, as two transactions that would each
@@ -273,6 +281,18 @@ pub(crate) fn edge_clause(edge: &Edge) -> String {
         }
         Reason::WriteWrite { earlier, later, .. } => {
             format!("{to} overwrote {} of {from} with {}", item(earlier), item(later))
+        }
+        // The histories of SQL do not have the values of rows that nobody wrote.
+        Reason::ReadWrite { read, source, overwrite, .. }
+            if source.txn.id.is_none()
+                && read.statement.is_some()
+                && read.value == ValueRef::Null =>
+        {
+            format!(
+                "{from} reads {} as it was initially and misses {}",
+                key(&read.key),
+                of(overwrite)
+            )
         }
         Reason::ReadWrite { read, overwrite, .. } => {
             format!("{from} reads {} and misses {}", item(read), of(overwrite))

@@ -207,14 +207,22 @@ fn is_number(name: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `text` with control characters made visible.
+/// `text` with control characters made visible, and what else would change how its neighbours are
+/// shown, or is no character.
 pub fn clean(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
+    if !text.chars().any(is_unclean) {
         return text.to_owned();
     }
     text.chars()
-        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .flat_map(|c| if is_unclean(c) { c.escape_default().collect() } else { vec![c] })
         .collect()
+}
+
+fn is_unclean(c: char) -> bool {
+    let is_direction =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let is_none = c as u32 & 0xfffe == 0xfffe || matches!(c, '\u{fdd0}'..='\u{fdef}');
+    c.is_control() || is_direction || is_none
 }
 
 /// Levels that forbid something, in short: whatever one level of the ladder forbids, those above it
@@ -259,6 +267,7 @@ mod tests {
     #[test]
     fn a_name_cannot_steer_the_terminal() {
         assert_eq!(clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(clean("a\u{202e}b\u{ffff}"), "a\\u{202e}b\\u{ffff}");
     }
 
     #[test]

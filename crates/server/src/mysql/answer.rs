@@ -240,7 +240,10 @@ impl Manner {
         put_length(&mut body, done.insert_id);
         body.extend_from_slice(&self.status.to_le_bytes());
         body.extend_from_slice(&done.warnings.to_le_bytes());
-        body.extend_from_slice(done.info.as_bytes());
+        if !done.info.is_empty() {
+            put_length(&mut body, done.info.len() as u64);
+            body.extend_from_slice(done.info.as_bytes());
+        }
         body
     }
 

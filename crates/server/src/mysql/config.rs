@@ -1,9 +1,9 @@
 //! How a server of MySQL's protocol is to work.
 
 use super::auth::NativePassword;
-use crate::Refusals;
 use crate::holding::Holding;
 use crate::postgres::Tls;
+use crate::refusals::Refusals;
 use seriatim_sql::cells::TxnLevel;
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::password::Password;
 use super::tls::Tls;
-use crate::Refusals;
 use crate::holding::Holding;
+use crate::refusals::Refusals;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;

@@ -35,6 +35,7 @@ impl Binder<'_> {
                 self.check_assignable(table.column(column), false)?;
                 let value = self.with_part(base, &path, &assignment.value, table.column(column))?;
                 parts.push(column);
+                super::parts::refuse_many_parts(parts.iter().copied())?;
                 all.push(Assignment { column, value });
                 continue;
             }

@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError, code};
 use crate::ir::{Expr, ExprKind, SubscriptPart};
 use crate::types::{Oid, TypeKind};
 use sqlparser::ast::{self, AccessExpr};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A column that an INSERT names, or a part of one.
@@ -15,6 +16,24 @@ pub(super) struct Place {
     pub column: u16,
     /// How to get to the part; empty for all of the column.
     pub path: Vec<AccessExpr>,
+}
+
+/// So many parts of one column may be assigned at once: each one is made of the whole before it,
+/// which stands in it twice.
+const PARTS_MAX: usize = 8;
+
+/// Refuses too many parts of one column.
+pub(super) fn refuse_many_parts(columns: impl Iterator<Item = u16>) -> Result<()> {
+    let mut count: BTreeMap<u16, usize> = BTreeMap::new();
+    for column in columns {
+        let parts = count.entry(column).or_default();
+        *parts += 1;
+        if *parts > PARTS_MAX {
+            let what = format!("an assignment to more than {PARTS_MAX} parts of one column");
+            return Err(SqlError::unsupported(what));
+        }
+    }
+    Ok(())
 }
 
 impl Binder<'_> {
@@ -100,6 +119,7 @@ impl Binder<'_> {
         places: &[Place],
     ) -> Result<Vec<Expr>> {
         let mut made: Vec<(u16, Expr)> = Vec::new();
+        refuse_many_parts(places.iter().filter(|it| !it.path.is_empty()).map(|it| it.column))?;
         for (ast, place) in row.iter().zip(places) {
             let column = table.column(place.column);
             let before = made.iter().position(|(number, _)| *number == place.column);

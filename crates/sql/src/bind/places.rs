@@ -1,6 +1,6 @@
-//! Where in the text of a statement an error is, where `sqlparser` keeps no place: operators, casts,
-//! and whatever is more than a word. PostgreSQL points at an operator, at the `::` of a cast, at
-//! the beginning of an expression of the wrong type, and at a literal that cannot be read.
+//! Where in the text of a statement an error is, where `sqlparser` keeps no place: operators,
+//! casts, and whatever is more than a word. PostgreSQL points at an operator, at the `::` of a
+//! cast, at the beginning of an expression of the wrong type, and at a literal that cannot be read.
 //!
 //! The tokens of the statement are looked at again, and only when there is an error to place.
 

@@ -187,6 +187,12 @@ impl Builtin {
     }
 }
 
+/// Whether a built-in function of this name makes one value of many rows.
+pub fn is_aggregate_name(name: &str) -> bool {
+    let all = builtin();
+    all.procs_named(name).any(|it| all.aggregates.contains_key(&it.oid))
+}
+
 fn builtin_ref() -> &'static Builtin {
     builtin()
 }

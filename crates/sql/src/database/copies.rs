@@ -75,8 +75,20 @@ impl Database {
 }
 
 impl Database {
+    /// Whether there is a table in it.
+    pub(super) fn has_tables(&self) -> bool {
+        let catalog = self.catalog();
+        catalog.objects().any(|(_, object)| matches!(object, Object::Table(_)))
+    }
+
     /// A database with the same definitions and, initially, the rows that are there now.
-    pub(super) fn duplicate(&self, name: &str, oid: Oid, txn: &dyn CellTxn) -> Result<Database> {
+    /// A table has rows that only a transaction knows.
+    pub(super) fn duplicate(
+        &self,
+        name: &str,
+        oid: Oid,
+        txn: Option<&dyn CellTxn>,
+    ) -> Result<Database> {
         let mut catalog = Catalog::clone(&self.catalog());
         let mut made = Database::new(name, oid, Arc::default(), Arc::clone(&self.counters));
         let is_table = |object: &&Object| matches!(object, Object::Table(_));
@@ -87,7 +99,9 @@ impl Database {
             let source = self.heap(table.heap)?;
             let heap = made.new_heap();
             heap.share(&source);
-            super::settle_heap(&heap, source.id, &table, txn);
+            if let Some(txn) = txn {
+                super::settle_heap(&heap, source.id, &table, txn);
+            }
             made.share_entries(self, source.id, heap.id);
             let table = Arc::new(Table { heap: heap.id, ..Table::clone(&table) });
             self.counters.names.note(&Object::Table(Arc::clone(&table)));

@@ -24,27 +24,14 @@ fn shown(token: &TokenWithSpan) -> Option<String> {
     }
 }
 
-/// Functions that make one row of many.
-const AGGREGATES: [&str; 18] = [
-    "count",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "array_agg",
-    "string_agg",
-    "json_agg",
-    "jsonb_agg",
-    "json_object_agg",
-    "jsonb_object_agg",
-    "bool_and",
-    "bool_or",
-    "every",
-    "bit_and",
-    "bit_or",
-    "group_concat",
-    "stddev",
-];
+/// Aggregates that MySQL has beside those of PostgreSQL.
+const OF_MYSQL: [&str; 6] =
+    ["group_concat", "std", "json_arrayagg", "json_objectagg", "bit_xor", "any_value"];
+
+/// Whether a function makes one row of many.
+fn is_aggregate(name: &str) -> bool {
+    OF_MYSQL.contains(&name) || crate::catalog::builtin::is_aggregate_name(name)
+}
 
 /// Whether a statement is a query whose rows are rows of tables, so that it may lock them.
 pub fn may_lock(text: &str) -> bool {
@@ -52,11 +39,12 @@ pub fn may_lock(text: &str) -> bool {
     let is_gap = |it: &&TokenWithSpan| matches!(it.token, Token::Whitespace(_));
     let tokens: Vec<&Token> = tokens.iter().filter(|it| !is_gap(it)).map(|it| &it.token).collect();
     let word = |at: usize| match tokens.get(at) {
-        Some(Token::Word(word)) => word.value.to_ascii_lowercase(),
+        Some(Token::Word(word)) if word.quote_style.is_none() => word.value.to_ascii_lowercase(),
         _ => String::new(),
     };
     // For each open parenthesis, whether a query of its own is in it.
     let mut open: Vec<bool> = Vec::new();
+    let mut has_from = false;
     for (at, token) in tokens.iter().enumerate() {
         match token {
             Token::LParen => open.push(word(at + 1) == "select"),
@@ -70,14 +58,15 @@ pub fn may_lock(text: &str) -> bool {
                     it.as_str(),
                     "distinct" | "group" | "having" | "union" | "intersect" | "except" | "over"
                 );
-                if is_clause || is_call && AGGREGATES.contains(&it.as_str()) {
+                if is_clause || is_call && is_aggregate(&it) {
                     return false;
                 }
+                has_from |= it == "from" && open.is_empty();
             }
             _ => {}
         }
     }
-    word(0) == "select"
+    has_from && word(0) == "select"
 }
 
 /// A statement without the semicolon, comments and space at its end.
@@ -100,6 +89,9 @@ mod tests {
     fn rows_that_are_made_of_many_cannot_be_locked() {
         assert!(may_lock("SELECT id, sum_of_all FROM t WHERE id IN (SELECT max(id) FROM t)"));
         assert!(may_lock("select count from t"));
+        assert!(may_lock("select \"over\" from \"group\""));
+        assert!(!may_lock("SELECT 1"));
+        assert!(!may_lock("SELECT stddev_pop(b) FROM a"));
         assert!(!may_lock("SELECT coalesce(sum(b), 0) FROM a"));
         assert!(!may_lock("SELECT DISTINCT a FROM t"));
         assert!(!may_lock("SELECT a FROM t GROUP BY a"));

@@ -3,13 +3,13 @@
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
-use crate::run_page::{self, RunPage};
+use crate::run_page::{self, PAGE_WIDTH, RunPage};
 use crate::write_history::save;
 use crate::{describe_run, output};
 use seriatim_check::Answer;
 use seriatim_history::formats::Format;
+use seriatim_report::Checked;
 use seriatim_report::runs::replayed;
-use seriatim_report::text;
 use seriatim_runs::{Predicted, Recording, Replayed};
 use std::path::Path;
 
@@ -19,9 +19,8 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     let recording: Recording =
         serde_json::from_slice(bytes).map_err(|error| not_a_run(&args.run, bytes, &error))?;
     let replayed = recording.replay().map_err(|error| Failure::about(&shown, error))?;
-    output::text(&told(args, &recording, &replayed)?)?;
-    let checked = describe_run::checked(&recording.app, &replayed.run.history);
-    let text = text::render(&checked, &text::Layout::default());
+    let (page, text, checked) = told(args, &recording, &replayed)?;
+    output::text(&page)?;
     let is_failed = replayed.run.failure.is_some();
     let about = RunPage {
         title: &recording.app,
@@ -37,7 +36,12 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     Ok(if replayed.run.failure.is_some() { Exit::Violated } else { Exit::Holds })
 }
 
-fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<String, Failure> {
+/// What is printed, what people read, and what the checker says.
+fn told(
+    args: &Args,
+    recording: &Recording,
+    replayed: &Replayed,
+) -> Result<(String, String, Checked), Failure> {
     let shown = args.run.display();
     let app = seriatim_apps::find(&recording.app)
         .ok_or_else(|| Failure::about(&shown, "no such application"))?;
@@ -53,10 +57,11 @@ fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<Strin
         blame: weak.map(|weak| describe_run::blamed(&weak, &run.history)),
         checked: describe_run::checked(app.name(), &run.history),
     };
-    Ok(match args.format {
+    let page = match args.format {
         Style::Human => replayed::render(&replayed, output::width()),
         Style::Json => replayed::json(&replayed) + "\n",
-    })
+    };
+    Ok((page, replayed::render(&replayed, PAGE_WIDTH), replayed.checked))
 }
 
 fn not_a_run(path: &Path, bytes: &[u8], error: &serde_json::Error) -> Failure {

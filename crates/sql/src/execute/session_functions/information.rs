@@ -171,7 +171,7 @@ fn pg_notify(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
         _ => "",
     };
     let letter = crate::channels::Letter::notify(text(0), text(1))?;
-    exec.txn.letters.push(letter);
+    crate::channels::add(&mut exec.txn.letters, letter)?;
     Ok(Datum::text(""))
 }
 

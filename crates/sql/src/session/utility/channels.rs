@@ -9,23 +9,24 @@ use std::collections::VecDeque;
 
 impl Session {
     pub(super) fn listen(&mut self, channel: &str) -> Result<Reply> {
-        self.post(Letter::Listen(channel.into()));
+        self.post(Letter::Listen(channel.into()))?;
         Ok(done("LISTEN"))
     }
 
     pub(super) fn unlisten(&mut self, channel: Option<&str>) -> Result<Reply> {
-        self.post(Letter::Unlisten(channel.map(Into::into)));
+        self.post(Letter::Unlisten(channel.map(Into::into)))?;
         Ok(done("UNLISTEN"))
     }
 
     pub(super) fn notify(&mut self, channel: &str, payload: &str) -> Result<Reply> {
-        self.post(Letter::notify(channel, payload)?);
+        self.post(Letter::notify(channel, payload)?)?;
         Ok(done("NOTIFY"))
     }
 
-    pub(super) fn post(&mut self, letter: Letter) {
-        if let Some(txn) = &mut self.txn {
-            txn.letters.push(letter);
+    pub(super) fn post(&mut self, letter: Letter) -> Result<()> {
+        match &mut self.txn {
+            Some(txn) => crate::channels::add(&mut txn.letters, letter),
+            None => Ok(()),
         }
     }
 
