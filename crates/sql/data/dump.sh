@@ -14,7 +14,7 @@ dump types "SELECT oid, typname, typlen, typbyval, typtype, typcategory, typispr
 dump procs "SELECT oid, proname, prokind, proisstrict, proretset, provolatile, pronargs,
     pronargdefaults, prorettype, array_to_string(proargtypes, ' '), provariadic,
     array_to_string(proallargtypes, ' '), array_to_string(proargmodes, ' '),
-    array_to_string(proargnames, ' '), pg_get_expr(proargdefaults, 0), prosrc
+    array_to_string(proargnames, ' '), pg_get_expr(proargdefaults, 0), prosrc, procost
   FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
     AND prolang IN (12, 13, 14) ORDER BY oid"
 dump operators "SELECT oid, oprname, oprkind, oprcanmerge, oprcanhash, oprleft, oprright, oprresult,

@@ -106,8 +106,7 @@ impl Binder<'_> {
             return Ok(Expr { ty: column.ty, ..expr });
         }
         if is_default {
-            let default = self.column_default(column)?;
-            return Ok(default.unwrap_or_else(|| Expr::null(column.ty)));
+            return self.default_or_null(column);
         }
         self.assign(expr, column, value_position(ast))
     }

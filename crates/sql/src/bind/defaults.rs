@@ -2,7 +2,7 @@
 
 use super::{Binder, Clause};
 use crate::catalog::builtin::CastContext;
-use crate::catalog::{Column, Table};
+use crate::catalog::{Column, Table, UserTypeKind};
 use crate::error::Result;
 use crate::ir::{Expr, ExprKind};
 use crate::types::Oid;
@@ -22,6 +22,44 @@ impl Binder<'_> {
             }
         }
         Ok(defaults)
+    }
+
+    /// What the columns of a new row get that are not given. Null has to satisfy a domain, too;
+    /// PostgreSQL does not ask for that in COPY.
+    pub(super) fn row_defaults(
+        &mut self,
+        table: &Table,
+        given: &[u16],
+    ) -> Result<Vec<(u16, Expr)>> {
+        let mut defaults = self.defaults(table, given)?;
+        for (number, column) in table.live() {
+            let is_given = given.contains(&number) || defaults.iter().any(|it| it.0 == number);
+            let is_generated = column.default.as_ref().is_some_and(|it| it.generated);
+            if !is_given && !is_generated && self.is_domain(column.ty) {
+                defaults.push((number, self.null_of(column)?));
+            }
+        }
+        Ok(defaults)
+    }
+
+    /// What DEFAULT is for a column.
+    pub(super) fn default_or_null(&mut self, column: &Column) -> Result<Expr> {
+        match self.column_default(column)? {
+            Some(default) => Ok(default),
+            None => self.null_of(column),
+        }
+    }
+
+    fn null_of(&mut self, column: &Column) -> Result<Expr> {
+        if self.is_domain(column.ty) {
+            return self.assign(Expr::null(Oid::UNKNOWN), column, None);
+        }
+        Ok(Expr::null(column.ty))
+    }
+
+    fn is_domain(&self, ty: Oid) -> bool {
+        let found = self.catalog.user_type(ty);
+        found.is_some_and(|it| matches!(it.kind, UserTypeKind::Domain(_)))
     }
 
     /// The default of a column.
@@ -55,7 +93,7 @@ impl Binder<'_> {
 
     fn domain_default(&self, ty: Oid) -> Option<Arc<str>> {
         match &self.catalog.user_type(ty)?.kind {
-            crate::catalog::UserTypeKind::Domain(domain) => domain.default.clone(),
+            UserTypeKind::Domain(domain) => domain.default.clone(),
             _ => None,
         }
     }

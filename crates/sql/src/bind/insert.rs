@@ -37,7 +37,7 @@ impl Binder<'_> {
             columns: Vec::new(),
             at: None,
         });
-        let defaults = self.defaults(&table, &[])?;
+        let defaults = self.row_defaults(&table, &[])?;
         let placed = self.target_ref(&target, alias.as_ref())?;
         let on_conflict = match &insert.on {
             None => None,

@@ -4,9 +4,7 @@ use super::assignments::value_position;
 use super::target::{Change, Target};
 use super::{Binder, Clause};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{
-    Expr, ExprKind, From, MergeAction, MergeArm, MergeWhen, ModifyKind, Query, TableRef,
-};
+use crate::ir::{ExprKind, From, MergeAction, MergeArm, MergeWhen, ModifyKind, Query, TableRef};
 use sqlparser::ast;
 
 impl Binder<'_> {
@@ -95,7 +93,7 @@ impl Binder<'_> {
         }
         // INSERT DEFAULT VALUES, see `parse/grammar.rs`.
         if is_default {
-            return Ok(MergeAction::Insert(self.defaults(table, &[])?));
+            return Ok(MergeAction::Insert(self.row_defaults(table, &[])?));
         }
         if columns.is_empty() {
             columns = table.live().map(|(number, _)| number).collect();
@@ -111,14 +109,14 @@ impl Binder<'_> {
             let expr = self.in_clause(Clause::Values, |binder| binder.expr(ast))?;
             let column = table.column(number);
             let value = if matches!(expr.kind, ExprKind::Default) {
-                self.column_default(column)?.unwrap_or_else(|| Expr::null(column.ty))
+                self.default_or_null(column)?
             } else {
                 self.assign(expr, column, value_position(ast))?
             };
             all.push((number, value));
         }
         let given: Vec<u16> = all.iter().map(|&(number, _)| number).collect();
-        all.extend(self.defaults(table, &given)?);
+        all.extend(self.row_defaults(table, &given)?);
         Ok(MergeAction::Insert(all))
     }
 }

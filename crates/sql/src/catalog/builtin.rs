@@ -80,6 +80,8 @@ pub struct Proc {
     pub default_text: &'static str,
     /// What it is called inside.
     pub source: &'static str,
+    /// What a call costs, in operators.
+    pub cost: f32,
 }
 
 /// A built-in operator.
@@ -260,6 +262,8 @@ pub(super) fn read_proc(f: &[&'static str]) -> Proc {
         names: if f[13] == "\\N" { Vec::new() } else { f[13].split(' ').collect() },
         default_text: f[14],
         source: f[15],
+        // Functions of extensions have the cost of those in C.
+        cost: f.get(16).and_then(|it| it.parse().ok()).unwrap_or(1.0),
     }
 }
 

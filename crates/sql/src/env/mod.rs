@@ -108,19 +108,25 @@ impl TypeLookup for Env {
     fn check_domain(&self, domain: Oid, value: &Datum) -> Result<()> {
         let Some(ty) = self.catalog.user_type(domain) else { return Ok(()) };
         let UserTypeKind::Domain(it) = &ty.kind else { return Ok(()) };
+        let about = |mut error: SqlError| {
+            let fields = error.fields_mut();
+            fields.schema = Some(self.catalog.schema_name(ty.schema).to_string());
+            fields.data_type = Some(ty.name.to_string());
+            error
+        };
         if it.not_null && value.is_null() {
-            return Err(SqlError::new(
+            return Err(about(SqlError::new(
                 code::NOT_NULL_VIOLATION,
                 format!("domain {} does not allow null values", ty.name),
-            ));
+            )));
         }
         for (_, name, text) in &it.checks {
             let check = self.binder("").domain_check(text, it.base)?;
             if let Datum::Bool(false) = self.executor.value_over(self, &check, value)? {
-                let mut error = SqlError::new(
+                let mut error = about(SqlError::new(
                     code::CHECK_VIOLATION,
                     format!("value for domain {} violates check constraint \"{name}\"", ty.name),
-                );
+                ));
                 error.fields_mut().constraint = Some(name.to_string());
                 return Err(error);
             }

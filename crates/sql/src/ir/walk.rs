@@ -120,8 +120,13 @@ impl Expr {
 
     /// Whether its value is the same wherever and whenever it is asked for.
     pub fn is_known(&self) -> bool {
-        !self.any(|expr, level| match &expr.kind {
-            ExprKind::Call { callee, .. } => callee.proc.volatility != b'i',
+        !self.any(|expr, level| level > 0 || !expr.is_known_by_parts())
+    }
+
+    /// Whether its value is known if those of its parts are.
+    pub fn is_known_by_parts(&self) -> bool {
+        match &self.kind {
+            ExprKind::Call { callee, .. } => callee.proc.volatility == b'i',
             ExprKind::Const(_)
             | ExprKind::And(_)
             | ExprKind::Or(_)
@@ -129,11 +134,18 @@ impl Expr {
             | ExprKind::Coalesce(_)
             | ExprKind::NullIf { .. }
             | ExprKind::Extreme { .. }
+            | ExprKind::IsNull(_)
+            | ExprKind::IsNotNull(_)
+            | ExprKind::BoolTest(..)
+            | ExprKind::IsDistinct { .. }
+            | ExprKind::Array { .. }
+            | ExprKind::Collated { .. }
             | ExprKind::Relabel(_)
-            | ExprKind::Typmod { .. } => false,
-            ExprKind::Case { operand, .. } => operand.is_some(),
-            _ => true,
-        } || level > 0)
+            | ExprKind::Typmod { .. } => true,
+            ExprKind::QuantifiedArray { test, .. } => is_immutable(test),
+            ExprKind::Case { operand, .. } => operand.is_none(),
+            _ => false,
+        }
     }
 
     /// Whether there is a query inside of it.
@@ -145,6 +157,11 @@ impl Expr {
                 || matches!(kind, ExprKind::QuantifiedQuery { .. })
         })
     }
+}
+
+/// Whether a comparison is a function whose value depends on its arguments alone.
+fn is_immutable(test: &Expr) -> bool {
+    matches!(&test.kind, ExprKind::Call { callee, .. } if callee.proc.volatility == b'i')
 }
 
 impl SubscriptPart {

@@ -5,15 +5,21 @@ use super::access::{Access, choose, conjuncts};
 use super::columns::{from_places, places};
 use super::{Node, NodeKind, Scan};
 use crate::catalog::Catalog;
-use crate::ir::{Expr, ExprKind, From, JoinKind};
+use crate::ir::{Body, Distinct, Expr, ExprKind, From, JoinKind, Select};
 
 /// Plans a part of FROM under conditions.
 pub fn plan(catalog: &Catalog, from: &From, conditions: Vec<Expr>) -> Node {
     let mut leaves = Vec::new();
-    let mut conditions: Vec<Option<Expr>> = conditions.into_iter().map(Some).collect();
-    flatten(from, &mut leaves, &mut conditions);
+    // Those of joins come first, from the inside out, and WHERE comes last.
+    let mut joined = Vec::new();
+    flatten(from, &mut leaves, &mut joined);
+    let mut conditions: Vec<Option<Expr>> =
+        joined.into_iter().chain(conditions).map(Some).collect();
     let once = conditions.iter_mut().filter(|it| it.as_ref().is_some_and(is_constant));
-    let once: Vec<Expr> = once.filter_map(Option::take).collect();
+    let mut once: Vec<Expr> = once.filter_map(Option::take).collect();
+    // What is false whatever is in the database ends the search before anything is asked.
+    leaves.iter().for_each(|leaf| known_inside(leaf, &mut once));
+    once.sort_by_cached_key(|it| !it.is_known());
     let mut left: Vec<Option<&From>> = leaves.iter().copied().map(Some).collect();
     let mut tree: Option<Node> = None;
     while let Some(place) = next(catalog, &left, &conditions, tree.as_ref()) {
@@ -39,14 +45,52 @@ fn is_constant(condition: &Expr) -> bool {
     found.is_empty() && !condition.is_volatile()
 }
 
+/// Conditions of plain queries in FROM that are known before anything runs: without rows of these
+/// there are none of the join.
+fn known_inside(from: &From, found: &mut Vec<Expr>) {
+    match from {
+        From::Query { query, .. } => {
+            let is_whole = query.sort.is_empty() && query.limit.is_none() && query.offset.is_none();
+            if let (Body::Select(select), true) = (&query.body, is_whole)
+                && is_plain(select)
+            {
+                let filter = select.filter.clone().map(conjuncts).unwrap_or_default();
+                found.extend(filter.into_iter().filter(Expr::is_known));
+                select.from.iter().for_each(|from| known_inside(from, found));
+            }
+        }
+        From::Join { kind, left, right, on } => {
+            if *kind == JoinKind::Inner {
+                let on = on.clone().map(conjuncts).unwrap_or_default();
+                found.extend(on.into_iter().filter(Expr::is_known));
+            }
+            if matches!(kind, JoinKind::Inner | JoinKind::Left) {
+                known_inside(left, found);
+            }
+            if matches!(kind, JoinKind::Inner | JoinKind::Right) {
+                known_inside(right, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a SELECT has rows only if its FROM has.
+fn is_plain(select: &Select) -> bool {
+    select.grouping.is_none()
+        && select.windows.is_empty()
+        && select.sets.is_empty()
+        && select.distinct == Distinct::No
+}
+
 /// The parts of inner joins, whose conditions are as good as those of WHERE.
-fn flatten<'f>(from: &'f From, leaves: &mut Vec<&'f From>, conditions: &mut Vec<Option<Expr>>) {
+fn flatten<'f>(from: &'f From, leaves: &mut Vec<&'f From>, conditions: &mut Vec<Expr>) {
     match from {
         From::Join { kind: JoinKind::Inner, left, right, on } => {
             flatten(left, leaves, conditions);
             flatten(right, leaves, conditions);
             if let Some(on) = on {
-                conditions.extend(conjuncts(on.clone()).into_iter().map(Some));
+                conditions.extend(conjuncts(on.clone()));
             }
         }
         other => leaves.push(other),

@@ -7,6 +7,7 @@
 
 mod access;
 mod columns;
+mod cost;
 mod joins;
 mod push;
 mod reduce;
@@ -99,7 +100,7 @@ pub fn plan(catalog: &Catalog, from: Option<&From>, filter: Option<&Expr>, used:
             once: Vec::new(),
         },
     };
-    queries_last(&mut node);
+    cheapest_first(&mut node);
     let mut needed: Vec<usize> = used.to_vec();
     columns::collect(&node, &mut needed);
     needed.sort_unstable();
@@ -108,12 +109,13 @@ pub fn plan(catalog: &Catalog, from: Option<&From>, filter: Option<&Expr>, used:
     node
 }
 
-/// Conditions that ask other queries cost most, so that the others are tested first: a query that
-/// would fail is not asked for rows that are not meant anyway.
-fn queries_last(node: &mut Node) {
-    node.filters.sort_by_cached_key(Expr::has_query);
-    if let NodeKind::Join { left, right, .. } = &mut node.kind {
-        queries_last(left);
-        queries_last(right);
+/// What costs less is tested first, in PostgreSQL's order: a condition that would fail, or that asks
+/// another query, is not tested for rows that are not meant anyway.
+fn cheapest_first(node: &mut Node) {
+    cost::sort(&mut node.filters);
+    if let NodeKind::Join { left, right, on, .. } = &mut node.kind {
+        cost::sort(on);
+        cheapest_first(left);
+        cheapest_first(right);
     }
 }

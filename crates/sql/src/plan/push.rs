@@ -147,7 +147,24 @@ pub fn before_groups(having: &Expr, grouping: &Grouping) -> (Vec<Expr>, Vec<Expr
         }
         before.extend(inside);
     }
+    super::cost::sort_as(&mut after, &|condition| with_keys(condition, &grouping.keys));
     (before, after)
+}
+
+/// A condition over groups with what they are grouped by written out.
+fn with_keys(condition: &Expr, keys: &[Expr]) -> Expr {
+    let mut whole = condition.clone();
+    whole.walk(0, &mut |expr, level| {
+        if let ExprKind::Column { depth, index } = &expr.kind
+            && *depth == level
+            && let Some(key) = keys.get(*index)
+        {
+            *expr = moved_in(key, level);
+            return false;
+        }
+        true
+    });
+    whole
 }
 
 /// A condition over groups as one over their rows; none if it looks at more than keys.

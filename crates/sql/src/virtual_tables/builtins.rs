@@ -29,7 +29,7 @@ fn add_proc(maker: &mut Maker, proc: &Proc) {
         ("pronamespace", oid(schema::PG_CATALOG)),
         ("proowner", oid(OWNER)),
         ("prolang", Datum::Oid(12)),
-        ("procost", Datum::Float4(1.0)),
+        ("procost", Datum::Float4(proc.cost)),
         ("prorows", Datum::Float4(if proc.returns_set { 1000.0 } else { 0.0 })),
         ("provariadic", oid(proc.variadic)),
         ("prokind", letter(proc.kind)),
