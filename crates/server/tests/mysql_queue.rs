@@ -39,6 +39,23 @@ fn ids(client: &mut Client, rest: &str, ending: &str) -> String {
     ids.join(" ")
 }
 
+/// Workers that take a job by changing it, which needs the rows up to the limit.
+fn take_by_update(one: &mut Client, two: &mut Client) {
+    one.run("BEGIN").unwrap();
+    two.run("BEGIN").unwrap();
+    let take = |order: &str| format!("UPDATE jobs SET state = 2 WHERE state = 0 ORDER BY {order}");
+    assert_eq!(one.run(&take("id LIMIT 1")).unwrap().affected, 1);
+    assert_eq!(two.run(&take("id DESC LIMIT 2")).unwrap().affected, 2);
+    assert_eq!(
+        two.run("DELETE FROM jobs WHERE state = 0 ORDER BY id DESC LIMIT 1").unwrap().affected,
+        1
+    );
+    assert_eq!(ids(one, "state = 2 ORDER BY id LIMIT 1", ""), "1");
+    assert_eq!(ids(two, "state = 2 AND id > 3 ORDER BY id", "SKIP LOCKED"), "5 6");
+    one.run("ROLLBACK").unwrap();
+    two.run("ROLLBACK").unwrap();
+}
+
 fn worker(target: &Target, database: &str, level: &str) -> Client {
     let mut client = target.connect(Some(database));
     client.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")).unwrap();
@@ -63,6 +80,7 @@ fn play(target: &Target, database: &str) {
         one.run("ROLLBACK").unwrap();
         two.run("ROLLBACK").unwrap();
     }
+    take_by_update(&mut one, &mut two);
     // Neither waiting nor refusing is about what is behind the limit.
     one.run("BEGIN").unwrap();
     two.run("BEGIN").unwrap();

@@ -57,7 +57,7 @@ impl Exec<'_> {
         Ok(rows)
     }
 
-    fn count(&mut self, expr: Option<&Expr>, what: &str) -> Result<Option<usize>> {
+    pub(super) fn count(&mut self, expr: Option<&Expr>, what: &str) -> Result<Option<usize>> {
         let Some(expr) = expr else { return Ok(None) };
         match self.eval(expr, &[])? {
             Datum::Int8(count) if count >= 0 => {

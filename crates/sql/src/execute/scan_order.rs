@@ -5,7 +5,7 @@
 //! scan, and the rows behind it stay free. Any other order needs all rows first, and locks them.
 
 use super::Exec;
-use crate::ir::{Expr, ExprKind, JoinKind, Query, Select, SortKey};
+use crate::ir::{Expr, ExprKind, JoinKind, Query, Select};
 use crate::plan::{Node, NodeKind, Scan, is_given};
 
 impl Exec<'_> {
@@ -15,13 +15,22 @@ impl Exec<'_> {
         if query.sort.is_empty() && query.locks.is_empty() {
             return true;
         }
+        let keys = query.sort.iter();
+        let sort = keys.map(|key| Some((select.targets.get(key.column)?, key.descending)));
+        sort.collect::<Option<Vec<_>>>().is_some_and(|sort| self.comes_in_order(&sort, node))
+    }
+
+    /// Whether the rows of a plan that locks them come in an order, also if there is none: by
+    /// expressions, with whether each is from the greatest to the smallest.
+    pub(super) fn comes_in_order(&self, sort: &[(&Expr, bool)], node: &mut Node) -> bool {
         let alone = matches!(node.kind, NodeKind::Scan(_));
         let Some((scan, filters)) = outermost(node) else { return false };
         if self.innodb_lock(scan).is_none() {
             return false;
         }
-        let order = Wanted { sort: &query.sort, targets: &select.targets, alone };
-        let Some(is_backwards) = order.direction(scan, filters) else { return false };
+        let Some(is_backwards) = (Wanted { sort, alone }).direction(scan, filters) else {
+            return false;
+        };
         scan.is_backwards = is_backwards;
         true
     }
@@ -42,8 +51,7 @@ fn outermost(node: &mut Node) -> Option<(&mut Scan, &[Expr])> {
 
 /// The order that a query asks for.
 struct Wanted<'q> {
-    sort: &'q [SortKey],
-    targets: &'q [Expr],
+    sort: &'q [(&'q Expr, bool)],
     /// Whether nothing is joined, so that no two rows have the same primary key.
     alone: bool,
 }
@@ -57,11 +65,11 @@ impl Wanted<'_> {
         let is_free = |column: &u16| !is_given(table, filters, *column);
         let mut rest = key.iter().copied().filter(is_free).peekable();
         let mut direction = None;
-        for wanted in self.sort {
+        for &(wanted, descending) in self.sort {
             if self.alone && !key.is_empty() && rest.peek().is_none() {
                 break;
             }
-            let place = place_of(self.targets.get(wanted.column)?)?;
+            let place = place_of(wanted)?;
             let column = place.checked_sub(table.start)? as u16 + 1;
             if column as usize > table.table.columns.len() {
                 return None;
@@ -70,7 +78,7 @@ impl Wanted<'_> {
                 continue;
             }
             let fits = rest.next() == Some(column);
-            if !fits || *direction.get_or_insert(wanted.descending) != wanted.descending {
+            if !fits || *direction.get_or_insert(descending) != descending {
                 return None;
             }
         }
