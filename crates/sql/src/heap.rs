@@ -10,9 +10,10 @@
 mod packed;
 
 use crate::cells::{Base, Cell, HeapId, KeyNo, RowNo};
-use crate::types::{Datum, HashKey};
+use crate::types::{Datum, HashKey, compare_as};
 use packed::{BaseRow, PackedRows};
 use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
@@ -32,7 +33,10 @@ pub struct Heap {
 pub struct Rows {
     base: PackedRows,
     /// Rows by primary key.
-    by_key: FxHashMap<Key, RowNo>,
+    by_key: FxHashMap<Arc<[HashKey]>, RowNo>,
+    /// The primary key of each row. The last rows may be missing here: those of a table without one
+    /// have none.
+    keys: Vec<Option<Arc<[HashKey]>>>,
     /// The key of each row, for the history; none where it is hidden. The last rows may be missing
     /// here: those of a table without a key have none.
     names: Vec<Option<Arc<str>>>,
@@ -155,13 +159,13 @@ impl Rows {
     /// A row of its own for a key, or a hidden one.
     pub fn row_of(&mut self, key: Option<Key>, name: Option<Arc<str>>) -> RowNo {
         if let Some(key) = &key
-            && let Some(&row) = self.by_key.get(key)
+            && let Some(&row) = self.by_key.get(&**key)
         {
             return row;
         }
         let row = self.add(name);
         if let Some(key) = key {
-            self.by_key.insert(key, row);
+            self.set_key(key.into(), row);
         }
         row
     }
@@ -175,13 +179,29 @@ impl Rows {
     ) -> Option<RowNo> {
         let row = RowNo(self.count());
         if let Some(key) = key
-            && self.by_key.insert(key, row).is_some()
+            && self.set_key(key.into(), row).is_some()
         {
             return None;
         }
         self.add(name);
         self.set_initial(row, values);
         Some(row)
+    }
+
+    /// A row has this key; the one that had it.
+    fn set_key(&mut self, key: Arc<[HashKey]>, row: RowNo) -> Option<RowNo> {
+        self.keys.resize(row.0 as usize, None);
+        self.keys.push(Some(Arc::clone(&key)));
+        self.by_key.insert(key, row)
+    }
+
+    /// Puts rows into the order of their primary keys; those without one stay as they came.
+    pub fn put_in_key_order(&self, rows: &mut [RowNo]) {
+        let key_of = |row: &RowNo| self.keys.get(row.0 as usize).and_then(Option::as_deref);
+        rows.sort_by(|one, other| match (key_of(one), key_of(other)) {
+            (Some(one), Some(other)) => compare_keys(one, other),
+            (one, other) => one.is_some().cmp(&other.is_some()),
+        });
     }
 
     fn add(&mut self, name: Option<Arc<str>>) -> RowNo {
@@ -213,6 +233,12 @@ impl Rows {
     pub fn name(&self, row: RowNo) -> Option<&Arc<str>> {
         self.names.get(row.0 as usize)?.as_ref()
     }
+}
+
+fn compare_keys(one: &[HashKey], other: &[HashKey]) -> Ordering {
+    let parts = one.iter().zip(other);
+    let orders = parts.map(|(one, other)| compare_as(one.ty, &one.value, &other.value));
+    orders.fold(Ordering::Equal, Ordering::then)
 }
 
 /// All heaps of a cluster that there are, by their identifiers.
@@ -321,5 +347,37 @@ impl Entries {
         self.numbers.insert(key, number);
         self.rows.push(Vec::new());
         number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::Oid;
+    use proptest::prelude::*;
+
+    fn key(parts: (i64, &str)) -> Key {
+        let whole = HashKey { ty: Oid::INT8, value: Datum::Int8(parts.0) };
+        let text = HashKey { ty: Oid::TEXT, value: Datum::text(parts.1) };
+        Box::new([whole, text])
+    }
+
+    proptest! {
+        #[test]
+        fn rows_come_in_the_order_of_their_keys(
+            keys in proptest::collection::vec((-9_i64..9, "[ab]{0,2}"), 0..30),
+        ) {
+            let mut rows = Rows::default();
+            let mut expected = std::collections::BTreeMap::new();
+            for (one, two) in &keys {
+                let row = rows.row_of(Some(key((*one, two))), None);
+                expected.insert((*one, two.clone()), row);
+            }
+            let hidden = rows.row_of(None, None);
+            let mut found: Vec<RowNo> = (0..rows.count()).map(RowNo).collect();
+            rows.put_in_key_order(&mut found);
+            prop_assert_eq!(found[0], hidden);
+            prop_assert_eq!(&found[1..], &expected.into_values().collect::<Vec<_>>()[..]);
+        }
     }
 }

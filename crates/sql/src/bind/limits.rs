@@ -41,7 +41,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn limit_expr(&mut self, ast: &ast::Expr, what: &str) -> Result<Option<Expr>> {
+    pub(super) fn limit_expr(&mut self, ast: &ast::Expr, what: &str) -> Result<Option<Expr>> {
         if let ast::Expr::Identifier(word) = ast
             && fold(word) == "all"
         {

@@ -1,12 +1,13 @@
 //! Changes of rows: what INSERT, UPDATE, DELETE and MERGE have in common; UPDATE and DELETE.
 
+use super::aggregate::sort_key;
 use super::names::NamedTable;
 use super::query::Unknowns;
 use super::target::{Change, Placed, Target};
 use super::{Binder, Clause};
 use crate::catalog::{Relation, Table};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Body, Expr, ExprKind, Modify, ModifyKind, Query};
+use crate::ir::{Body, Expr, ExprKind, Modify, ModifyKind, Query, SortKey};
 use sqlparser::ast::{self, SelectItem};
 use std::sync::Arc;
 
@@ -91,7 +92,8 @@ impl Binder<'_> {
             ));
         }
         let width = self.level().width;
-        let modify = Modify { target, kind, returning, width, checks };
+        let (order, limit) = (Vec::new(), None);
+        let modify = Modify { target, kind, order, limit, returning, width, checks };
         Ok(Query { body: Body::Modify(Box::new(modify)), ..Query::values(Vec::new(), columns) })
     }
 
@@ -99,7 +101,8 @@ impl Binder<'_> {
         let ast::TableFactor::Table { name, alias, .. } = &update.table.relation else {
             return Err(SqlError::unsupported("UPDATE of something that is no table"));
         };
-        if !update.table.joins.is_empty() || !update.order_by.is_empty() || update.limit.is_some() {
+        let is_limited = !update.order_by.is_empty() || update.limit.is_some();
+        if !update.table.joins.is_empty() || is_limited && !self.is_mysql() {
             return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error in UPDATE"));
         }
         let target = self.change_target(name, Change::Update)?;
@@ -114,8 +117,28 @@ impl Binder<'_> {
         let filter = self.where_clause(update.selection.as_ref())?;
         let set = self.assignments(&target, &placed.reference, &update.assignments)?;
         let filter = placed.filter(filter);
+        let (order, limit) = self.first_of(&update.order_by, update.limit.as_ref())?;
         let kind = ModifyKind::Update { from, filter, set };
-        self.finish(&target, placed, kind, update.returning.as_ref())
+        let bound = self.finish(&target, placed, kind, update.returning.as_ref())?;
+        Ok(limited(bound, order, limit))
+    }
+
+    /// MySQL's ORDER BY and LIMIT of a change.
+    fn first_of(
+        &mut self,
+        order: &[ast::OrderByExpr],
+        limit: Option<&ast::Expr>,
+    ) -> Result<(Vec<(Expr, SortKey)>, Option<Expr>)> {
+        let mut keys = Vec::with_capacity(order.len());
+        for key in order {
+            let expr = self.in_clause(Clause::OrderBy, |binder| binder.expr(&key.expr))?;
+            keys.push((self.sortable(expr)?, sort_key(&key.options, 0)?));
+        }
+        let limit = match limit {
+            Some(limit) => self.limit_expr(limit, "LIMIT")?,
+            None => None,
+        };
+        Ok((keys, limit))
     }
 
     fn where_clause(&mut self, selection: Option<&ast::Expr>) -> Result<Option<Expr>> {
@@ -133,7 +156,8 @@ impl Binder<'_> {
         else {
             return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error in DELETE"));
         };
-        if !joins.is_empty() || !delete.order_by.is_empty() || delete.limit.is_some() {
+        let is_limited = !delete.order_by.is_empty() || delete.limit.is_some();
+        if !joins.is_empty() || is_limited && !self.is_mysql() {
             return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error in DELETE"));
         }
         let target = self.change_target(name, Change::Delete)?;
@@ -143,7 +167,17 @@ impl Binder<'_> {
             None => None,
         };
         let filter = self.where_clause(delete.selection.as_ref())?;
+        let (order, limit) = self.first_of(&delete.order_by, delete.limit.as_ref())?;
         let kind = ModifyKind::Delete { from, filter: placed.filter(filter) };
-        self.finish(&target, placed, kind, delete.returning.as_ref())
+        let bound = self.finish(&target, placed, kind, delete.returning.as_ref())?;
+        Ok(limited(bound, order, limit))
     }
+}
+
+/// A change of the first rows only.
+fn limited(mut bound: Query, order: Vec<(Expr, SortKey)>, limit: Option<Expr>) -> Query {
+    if let Body::Modify(modify) = &mut bound.body {
+        (modify.order, modify.limit) = (order, limit);
+    }
+    bound
 }

@@ -10,6 +10,9 @@
 //! not satisfy them, which MySQL calls a semi-consistent read. SERIALIZABLE locks whatever a
 //! transaction of several statements reads.
 //!
+//! Rows are looked at in the order of the primary key, as long as somebody wants more of them: what
+//! is behind a LIMIT is not locked, if the rows need not be sorted first (`scan_order`).
+//!
 //! With `innodb_snapshot_isolation` a row that has changed since the snapshot was taken is an error
 //! as soon as it is locked.
 
@@ -95,11 +98,15 @@ impl Exec<'_> {
     ) -> Result<bool> {
         let Some(candidates) = self.candidates(scan, heap, row)? else { return Ok(true) };
         self.lock_gap(scan, heap, &candidates, row)?;
-        let rows = match candidates {
+        let mut rows: Vec<RowNo> = match candidates {
             // Rows may have come while this one waited for the gap.
             Candidates::All(_) => (0..heap.rows().count()).map(RowNo).collect(),
             Candidates::These(rows) => rows,
         };
+        heap.rows().put_in_key_order(&mut rows);
+        if scan.is_backwards {
+            rows.reverse();
+        }
         let by_key = matches!(&scan.access, Access::Keys { index: None, .. });
         for number in rows {
             self.tick()?;

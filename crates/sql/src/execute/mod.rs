@@ -21,6 +21,7 @@ mod row_checks;
 mod row_locks;
 mod rows;
 mod scan;
+mod scan_order;
 mod session_functions;
 mod set_part;
 mod subquery;

@@ -4,6 +4,7 @@ use super::constraints::Rules;
 use super::found_rows::RowWish;
 use super::new_values::whole;
 use super::row_locks::Marked;
+use super::rows::compare_by;
 use super::scan::row_of_tid;
 use super::{Exec, Row};
 use crate::catalog::Table;
@@ -13,10 +14,11 @@ use crate::error::{Result, SqlError, code};
 use crate::ir::{
     Assignment, Body, ConflictAction, ConflictTarget, Expr, ExprKind, From, InsertSource, JoinKind,
     LockStrength, MergeAction, MergeArm, MergeWhen, Modify, ModifyKind, OnConflict, Overriding,
-    TableRef, WaitPolicy,
+    SortKey, TableRef, WaitPolicy,
 };
 use crate::plan;
 use crate::types::{Datum, Dialect, HashKey, Oid, apply_typmod};
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 /// Something that writes rows of a table with all that belongs to it, for COPY and the like.
@@ -287,6 +289,11 @@ impl Exec<'_> {
         let mut used = Vec::new();
         also.iter().for_each(|expr| plan::places(expr, &mut used));
         modify.returning.iter().for_each(|expr| plan::places(expr, &mut used));
+        modify.order.iter().for_each(|(expr, _)| plan::places(expr, &mut used));
+        let most = self.count(modify.limit.as_ref(), "LIMIT")?.unwrap_or(usize::MAX);
+        if most == 0 {
+            return Ok(Vec::new());
+        }
         let mut node = plan::plan(&self.env.catalog, Some(&joined), filter, &used);
         let lock =
             crate::ir::RowLock { strength, of: vec![modify.target.start], wait: WaitPolicy::Wait };
@@ -296,6 +303,8 @@ impl Exec<'_> {
             super::row_locks::mark(&mut node, &[lock], Marked::ByKey);
         }
         let place = modify.target.start + modify.target.table.columns.len();
+        let sort: Vec<_> = modify.order.iter().map(|(it, key)| (it, key.descending)).collect();
+        let enough = if self.comes_in_order(&sort, &mut node) { most } else { usize::MAX };
         let mut found: Vec<(RowNo, Row)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
         let mut row = vec![Datum::Null; modify.width];
@@ -305,8 +314,10 @@ impl Exec<'_> {
             {
                 found.push((number, row.clone()));
             }
-            Ok(true)
+            Ok(found.len() < enough)
         })?;
+        self.put_in_order(&mut found, &modify.order)?;
+        found.truncate(most);
         let heap = self.database().heap(modify.target.table.heap)?;
         let mut columns: Vec<u16> = Vec::new();
         let mut places: Vec<usize> = used;
@@ -340,6 +351,30 @@ impl Exec<'_> {
             kept.push((number, row));
         }
         Ok(kept)
+    }
+
+    /// Puts rows that are to be changed into the order in which that is done.
+    fn put_in_order(
+        &mut self,
+        rows: &mut Vec<(RowNo, Row)>,
+        order: &[(Expr, SortKey)],
+    ) -> Result<()> {
+        if order.is_empty() {
+            return Ok(());
+        }
+        let mut keyed = Vec::with_capacity(rows.len());
+        for (number, row) in rows.drain(..) {
+            let keys = order.iter().map(|(expr, _)| self.eval(expr, &row));
+            keyed.push((keys.collect::<Result<Row>>()?, number, row));
+        }
+        keyed.sort_by(|one, other| {
+            let orders = order.iter().enumerate().map(|(place, (expr, key))| {
+                compare_by(key, expr.ty, &one.0[place], &other.0[place])
+            });
+            orders.fold(Ordering::Equal, Ordering::then)
+        });
+        rows.extend(keyed.into_iter().map(|(_, number, row)| (number, row)));
+        Ok(())
     }
 
     fn update(

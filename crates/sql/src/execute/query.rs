@@ -29,8 +29,7 @@ impl Exec<'_> {
             (limit, most) => limit.or(most),
         };
         let enough = wanted.map(|wanted| wanted.saturating_add(offset));
-        let early = query.sort.is_empty() && !query.with_ties && query.locks.is_empty();
-        let mut rows = self.body_rows(query, if early { enough } else { None })?;
+        let mut rows = self.body_rows(query, enough.filter(|_| !query.with_ties))?;
         let types = row_types(query);
         self.sort(&mut rows, &query.sort, &types)?;
         if let Body::Select(select) = &query.body
@@ -58,7 +57,7 @@ impl Exec<'_> {
         Ok(rows)
     }
 
-    fn count(&mut self, expr: Option<&Expr>, what: &str) -> Result<Option<usize>> {
+    pub(super) fn count(&mut self, expr: Option<&Expr>, what: &str) -> Result<Option<usize>> {
         let Some(expr) = expr else { return Ok(None) };
         match self.eval(expr, &[])? {
             Datum::Int8(count) if count >= 0 => {
@@ -224,6 +223,7 @@ impl Exec<'_> {
         if select.grouping.is_some() || !select.windows.is_empty() {
             return self.grouped_rows(select, &having, &node);
         }
+        let enough = enough.filter(|_| self.is_ended_early(query, select, &mut node));
         if let Some(enough) = enough {
             self.begin_recursion(select, &node, enough)?;
         }

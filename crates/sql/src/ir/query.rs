@@ -412,6 +412,10 @@ pub struct Modify {
     pub target: TableRef,
     /// What is done.
     pub kind: ModifyKind,
+    /// ORDER BY, which MySQL has: over the row as RETURNING; the places of the keys mean nothing.
+    pub order: Vec<(Expr, SortKey)>,
+    /// LIMIT, likewise.
+    pub limit: Option<Expr>,
     /// RETURNING, over the row of the target and of what else there is.
     pub returning: Vec<Expr>,
     /// How many columns the target and the parts of FROM have together.

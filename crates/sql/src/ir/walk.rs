@@ -296,6 +296,8 @@ impl Modify {
                 }
             }
         }
+        self.order.iter_mut().for_each(|(it, _)| it.walk(level, visit));
+        self.limit.iter_mut().for_each(|it| it.walk(level, visit));
         self.returning.iter_mut().for_each(|it| it.walk(level, visit));
         self.checks.iter_mut().for_each(|(_, it)| it.walk(level, visit));
     }

@@ -83,6 +83,14 @@ pub fn choose(
     best.unwrap_or(Access::All)
 }
 
+/// Whether conditions give a column one value for all rows.
+pub fn is_given(table: &TableRef, conditions: &[Expr], column: u16) -> bool {
+    let place = table.start + column as usize - 1;
+    let ty = table.table.column(column).ty;
+    let part = |condition: &Expr| key_part(condition, place, ty, &|_| false);
+    conditions.iter().any(|condition| matches!(part(condition), Some(KeyPart::Equal(_))))
+}
+
 /// The value that a condition gives to a column.
 fn key_part(
     condition: &Expr,

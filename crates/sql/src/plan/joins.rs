@@ -370,6 +370,7 @@ fn single(
                 first: Vec::new(),
                 rest: Vec::new(),
                 lock: None,
+                is_backwards: false,
             };
             Node { kind: NodeKind::Scan(scan), start, end, filters: conditions, once: Vec::new() }
         }

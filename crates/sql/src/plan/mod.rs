@@ -12,7 +12,7 @@ mod joins;
 mod push;
 mod reduce;
 
-pub use access::{Access, KeyPart};
+pub use access::{Access, KeyPart, is_given};
 pub use columns::{leave_out, places};
 pub use joins::width;
 pub use push::{add, before_groups, push, stands_alone};
@@ -80,6 +80,8 @@ pub struct Scan {
     pub rest: Vec<u16>,
     /// Whether the rows are locked, and read as they are then.
     pub lock: Option<(LockStrength, WaitPolicy)>,
+    /// Whether a scan in the order of the primary key begins at its end.
+    pub is_backwards: bool,
 }
 
 /// Plans FROM with the conditions of WHERE; `used` says which columns are looked at elsewhere.

@@ -150,8 +150,9 @@ fn flattened(joins: Vec<Join>) -> Result<(Vec<TableWithJoins>, Option<Expr>), My
 }
 
 fn updated(update: &mut Update, known: &Known<'_>) -> Result<(), MysqlError> {
-    if !update.order_by.is_empty() || update.limit.is_some() {
-        return Err(MysqlError::unsupported("ORDER BY or LIMIT in UPDATE"));
+    let is_joined = !update.table.joins.is_empty();
+    if is_joined && (!update.order_by.is_empty() || update.limit.is_some()) {
+        return Err(MysqlError::unsupported("ORDER BY or LIMIT in UPDATE of several tables"));
     }
     update.optimizer_hints.clear();
     let (mut tables, condition) = flattened(std::mem::take(&mut update.table.joins))?;
@@ -206,14 +207,14 @@ fn is_called(factor: &TableFactor, name: &str) -> bool {
 }
 
 fn deleted(delete: &mut Delete) -> Result<(), MysqlError> {
-    if !delete.order_by.is_empty() || delete.limit.is_some() {
-        return Err(MysqlError::unsupported("ORDER BY or LIMIT in DELETE"));
-    }
     delete.optimizer_hints.clear();
     let (FromTable::WithFromKeyword(from) | FromTable::WithoutKeyword(from)) = &mut delete.from;
     let named = std::mem::take(&mut delete.tables);
     if named.is_empty() && from.iter().all(|it| it.joins.is_empty()) && delete.using.is_none() {
         return Ok(());
+    }
+    if !delete.order_by.is_empty() || delete.limit.is_some() {
+        return Err(MysqlError::unsupported("ORDER BY or LIMIT in DELETE from several tables"));
     }
     // DELETE a FROM a JOIN b …, and DELETE FROM a USING a JOIN b ….
     let (mut sources, target_names) = match delete.using.take() {

@@ -163,7 +163,7 @@ fn has_several(function: &Function) -> bool {
 fn is_known(name: &str) -> bool {
     let families = ["json_", "st_", "regexp_", "bit_", "inet", "aes_", "uuid_", "xml"];
     families.iter().any(|family| name.starts_with(family))
-        || matches!(name, "substring_index" | "find_in_set" | "format" | "sec_to_time")
+        || matches!(name, "substring_index" | "format" | "sec_to_time")
 }
 
 fn of_session(name: &str, args: &[Expr], known: &Known<'_>) -> Result<Option<Expr>, MysqlError> {
@@ -442,6 +442,15 @@ fn of_values(name: &str, args: Vec<Expr>) -> Result<Option<Expr>, MysqlError> {
         ("instr", 2) => {
             let (whole, part) = (as_text(next()), as_text(next()));
             call("strpos", vec![whole, part])
+        }
+        ("find_in_set", 2) => {
+            let (value, list) = (as_text(next()), as_text(next()));
+            let list = call("string_to_array", vec![list, text(",")]);
+            let place = call("array_position", vec![list.clone(), value.clone()]);
+            let is_unknown =
+                binary(Expr::IsNull(Box::new(value)), Op::Or, Expr::IsNull(Box::new(list)));
+            let found = call("coalesce", vec![place, number(0)]);
+            case(vec![(is_unknown, null())], Some(found))
         }
         ("substring" | "substr" | "mid", 2..=3) => substring(args),
         ("space", 1) => call("repeat", vec![text(" "), next()]),
