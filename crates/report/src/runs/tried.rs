@@ -282,7 +282,8 @@ fn one(server: &OneServer, width: usize) -> String {
 
 /// What helps where rows that could be locked are not there.
 const NO_LOCK: &str = "No lock on these rows helps, or they cannot be locked: where rows are \
-                       counted, or are not there yet, lock a row that stands for all of them first, or let \
+                       counted, or are not there yet, lock a row that stands for all of them \
+                       first, or let \
                        a UNIQUE or EXCLUDE constraint refuse the second transaction.";
 
 fn fixes(blamed: &Blamed, width: usize) -> String {
