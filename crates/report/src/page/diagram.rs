@@ -5,8 +5,9 @@
 //! other. An arrow leaves the row of its operation to the right, runs down or up in a channel
 //! behind the last lane, and comes back to the row where it ends: it crosses no box, because its
 //! level parts lie in the bands of its own two boxes. Arrows share a channel if they do not meet
-//! there. A label stands on its arrow, in its channel, at the height of a gap between two bands, where no
-//! level part of any arrow is. So nothing overlaps, whatever the violation is: `tests/pictures.rs`.
+//! there. A label stands on its arrow, in its channel, at the height of a gap between two bands,
+//! where no level part of any arrow is. So nothing overlaps, whatever the violation is:
+//! `tests/pictures.rs`.
 
 use crate::dot::{all_edges, edge_label, is_inferred};
 use crate::prose::{act, clean, told_cycle};

@@ -127,8 +127,8 @@ pub(super) fn choices(txn: &PlannedTxn) -> Vec<Choice> {
 
 /// The needed transactions in an order that extends session order and who reads from whom; the
 /// first that may come is the one that began first in the observed run, because numbers of
-/// sequences are drawn in that order, else the one of the session that is furthest behind: the order
-/// is always the same.
+/// sequences are drawn in that order, else the one of the session that is furthest behind: the
+/// order is always the same.
 pub fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
     let needed: Vec<&PlannedTxn> = plan.iter().filter(|txn| txn.needed).collect();
     let names: BTreeSet<TxnName> = needed.iter().map(|txn| txn.txn()).collect();

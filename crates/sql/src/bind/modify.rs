@@ -11,6 +11,9 @@ use crate::ir::{Body, Expr, ExprKind, Modify, ModifyKind, Query, SortKey};
 use sqlparser::ast::{self, SelectItem};
 use std::sync::Arc;
 
+/// In which order rows are changed, and how many.
+type OrderAndLimit = (Vec<(Expr, SortKey)>, Option<Expr>);
+
 impl Binder<'_> {
     /// Binds a change at the innermost level.
     pub(super) fn modify(&mut self, statement: &ast::Statement) -> Result<Query> {
@@ -128,7 +131,7 @@ impl Binder<'_> {
         &mut self,
         order: &[ast::OrderByExpr],
         limit: Option<&ast::Expr>,
-    ) -> Result<(Vec<(Expr, SortKey)>, Option<Expr>)> {
+    ) -> Result<OrderAndLimit> {
         let mut keys = Vec::with_capacity(order.len());
         for key in order {
             let expr = self.in_clause(Clause::OrderBy, |binder| binder.expr(&key.expr))?;

@@ -111,8 +111,8 @@ pub fn plan(catalog: &Catalog, from: Option<&From>, filter: Option<&Expr>, used:
     node
 }
 
-/// What costs less is tested first, in PostgreSQL's order: a condition that would fail, or that asks
-/// another query, is not tested for rows that are not meant anyway.
+/// What costs less is tested first, in PostgreSQL's order: a condition that would fail, or that
+/// asks another query, is not tested for rows that are not meant anyway.
 fn cheapest_first(node: &mut Node) {
     cost::sort(&mut node.filters);
     if let NodeKind::Join { left, right, on, .. } = &mut node.kind {
