@@ -243,14 +243,19 @@ fn a_run_of_a_command_that_does_not_connect_any_more_is_no_pass() {
 }
 
 /// What is read and what is written are in different transactions. Each waits until the other one
-/// has read, or until it has waited for long: then it is alone.
+/// has read, or until it has waited for long: then it is alone. The second writes after the first.
 const APART: &str = "\
-psql -qAtc 'SELECT stock FROM item WHERE id = 7' > stock.$SERIATIM_CLIENT.$SERIATIM_MARK
+psql -qAtc 'SELECT stock FROM item WHERE id = 7' > stock.$SERIATIM_CLIENT.$PGPORT
 for _ in $(seq 50); do
-    [ $(ls stock.*.$SERIATIM_MARK | wc -l) -lt 2 ] || break
+    [ $(ls stock.*.$PGPORT | wc -l) -lt 2 ] || break
     sleep 0.05
 done
-psql -qc \"UPDATE item SET stock = $(cat stock.$SERIATIM_CLIENT.$SERIATIM_MARK) - 1 WHERE id = 7\"
+for _ in $(seq 50); do
+    [ $SERIATIM_CLIENT -eq 1 -a ! -e done.0.$PGPORT ] || break
+    sleep 0.05
+done
+psql -qc \"UPDATE item SET stock = $(cat stock.$SERIATIM_CLIENT.$PGPORT) - 1 WHERE id = 7\"
+touch done.$SERIATIM_CLIENT.$PGPORT
 ";
 
 #[test]

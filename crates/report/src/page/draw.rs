@@ -106,7 +106,8 @@ const HEAD: f64 = 34.0;
 pub(crate) fn file(pictures: &[(String, Option<Diagram>)]) -> String {
     let titled = |title: &str| title.chars().count() as f64 * super::diagram::CHAR + 16.0;
     let size = |it: &Option<Diagram>| it.as_ref().map_or((0.0, 0.0), |it| (it.width, it.height));
-    let width = pictures.iter().map(|(title, it)| size(it).0.max(titled(title) + NOTE_WIDTH));
+    let note = |it: &Option<Diagram>| if it.is_some() { 0.0 } else { NOTE_WIDTH };
+    let width = pictures.iter().map(|(title, it)| size(it).0.max(titled(title) + note(it)));
     let width = width.fold(120.0, f64::max);
     let mut tops = Vec::new();
     let mut height = 0.0;
