@@ -264,21 +264,10 @@ fn copies_that_fail_together_at_any_level_are_told_apart_from_broken_ones() {
         return;
     }
     let shop = Shop::new("apart");
-    fs::write(shop.0.join("sell.sql"), APART).unwrap();
+    fs::write(shop.0.join("apart.sh"), APART).unwrap();
     let check = "test $(psql -qAtc 'SELECT stock FROM item') -eq -1";
-    let (page, errors, code) = told(&shop.run(&[
-        "fuzz",
-        "--setup",
-        "psql -qf setup.sql",
-        "--clients",
-        "2",
-        "--check",
-        check,
-        "--",
-        "psql",
-        "-qf",
-        "sell.sql",
-    ]));
+    let start = ["fuzz", "--setup", "psql -qf setup.sql", "--clients", "2", "--check", check];
+    let (page, errors, code) = told(&shop.run(&[&start[..], &["--", "sh", "apart.sh"]].concat()));
     assert_eq!(code, Some(3), "{page}{errors}");
     assert!(errors.contains("not one after the other"), "{errors}");
 }
