@@ -21,13 +21,13 @@ const CASES: &[(&str, &str, &str, &str)] = &[
     ("state = 0 ORDER BY id DESC LIMIT 1", "6", "state = 0 ORDER BY id DESC LIMIT 1", "5"),
     ("state = 0 ORDER BY id LIMIT 2", "1 2", "state = 0 ORDER BY id LIMIT 2", "4 5"),
     ("state = 0 ORDER BY state, id LIMIT 1", "1", "state = 0 ORDER BY state, id LIMIT 1", "2"),
-    ("state = 0 ORDER BY id, place LIMIT 1", "1", "state = 0 ORDER BY id, place LIMIT 1", "2"),
     // What is left out by OFFSET has been looked at.
     ("state = 0 ORDER BY id LIMIT 1 OFFSET 1", "2", "state = 0 ORDER BY id LIMIT 1", "4"),
     // So has what does not satisfy the conditions.
     ("state = 1 ORDER BY id LIMIT 1", "3", "state = 0 ORDER BY id LIMIT 1", "4"),
     // Any other order needs all rows, and locks them.
     ("state = 0 ORDER BY place LIMIT 1", "6", "state = 0 ORDER BY id LIMIT 1", ""),
+    ("state = 0 ORDER BY id, place LIMIT 1", "1", "state = 0 ORDER BY id, place LIMIT 1", ""),
     ("state = 0 ORDER BY id", "1 2 4 5 6", "state = 0 ORDER BY id LIMIT 1", ""),
     ("id IN (4, 2, 5) ORDER BY id LIMIT 1", "2", "id IN (4, 2, 5) ORDER BY id LIMIT 1", "4"),
 ];

@@ -23,12 +23,11 @@ impl Exec<'_> {
     /// Whether the rows of a plan that locks them come in an order, also if there is none: by
     /// expressions, with whether each is from the greatest to the smallest.
     pub(super) fn comes_in_order(&self, sort: &[(&Expr, bool)], node: &mut Node) -> bool {
-        let alone = matches!(node.kind, NodeKind::Scan(_));
         let Some((scan, filters)) = outermost(node) else { return false };
         if self.innodb_lock(scan).is_none() {
             return false;
         }
-        let Some(is_backwards) = (Wanted { sort, alone }).direction(scan, filters) else {
+        let Some(is_backwards) = (Wanted { sort }).direction(scan, filters) else {
             return false;
         };
         scan.is_backwards = is_backwards;
@@ -52,23 +51,19 @@ fn outermost(node: &mut Node) -> Option<(&mut Scan, &[Expr])> {
 /// The order that a query asks for.
 struct Wanted<'q> {
     sort: &'q [(&'q Expr, bool)],
-    /// Whether nothing is joined, so that no two rows have the same primary key.
-    alone: bool,
 }
 
 impl Wanted<'_> {
-    /// Whether the scan has to go backwards for that; none if it does not help.
+    /// Whether the scan has to go backwards for that; none if it does not help. What is ordered by
+    /// behind the whole key is a sort of its own for MariaDB, although no two rows share a key.
     fn direction(&self, scan: &Scan, filters: &[Expr]) -> Option<bool> {
         let table = &scan.table;
         let key = table.table.primary_key().map_or(&[][..], |(columns, _)| columns);
         // What is the same in all rows orders nothing.
         let is_free = |column: &u16| !is_given(table, filters, *column);
-        let mut rest = key.iter().copied().filter(is_free).peekable();
+        let mut rest = key.iter().copied().filter(is_free);
         let mut direction = None;
         for &(wanted, descending) in self.sort {
-            if self.alone && !key.is_empty() && rest.peek().is_none() {
-                break;
-            }
             let place = place_of(wanted)?;
             let column = place.checked_sub(table.start)? as u16 + 1;
             if column as usize > table.table.columns.len() {
