@@ -123,6 +123,7 @@ fn plan(prediction: &Prediction) -> Vec<PlannedTxn> {
         Planned::Write { key } => PlannedEvent::Write { write: key.clone() },
     };
     let txn = |txn: &seriatim::predict::PlannedTxn| PlannedTxn {
+        begun: txn.begun,
         session: txn.txn.session,
         index: txn.txn.index,
         name: Some(txn.name.clone()),
