@@ -96,12 +96,12 @@ impl Exec<'_> {
         row: &mut Row,
         sink: &mut Sink<'_>,
     ) -> Result<bool> {
-        let Some(candidates) = self.candidates(scan, heap, row)? else { return Ok(true) };
-        self.lock_gap(scan, heap, &candidates, row)?;
-        let mut rows: Vec<RowNo> = match candidates {
-            // Rows may have come while this one waited for the gap.
-            Candidates::All(_) => (0..heap.rows().count()).map(RowNo).collect(),
-            Candidates::These(rows) => rows,
+        // First, because rows may come while this one waits for the gap.
+        self.lock_gap(scan, heap, row)?;
+        let mut rows: Vec<RowNo> = match self.candidates(scan, heap, row)? {
+            None => return Ok(true),
+            Some(Candidates::All(count)) => (0..count).map(RowNo).collect(),
+            Some(Candidates::These(rows)) => rows,
         };
         heap.rows().put_in_key_order(&mut rows);
         if scan.is_backwards {
@@ -197,18 +197,12 @@ impl Exec<'_> {
     }
 
     /// Locks the places where rows could come that the scan has to find.
-    fn lock_gap(
-        &mut self,
-        scan: &Scan,
-        heap: &Heap,
-        candidates: &Candidates,
-        row: &Row,
-    ) -> Result<()> {
+    fn lock_gap(&mut self, scan: &Scan, heap: &Heap, row: &Row) -> Result<()> {
         if !self.keeps_locks() {
             return Ok(());
         }
-        match (&scan.access, candidates) {
-            (Access::Keys { index: Some(index), columns, parts }, _) => {
+        match &scan.access {
+            Access::Keys { index: Some(index), columns, parts } => {
                 let entries = self.database().entries(*index, heap.id);
                 for values in self.key_values(scan, columns, parts, row)?.unwrap_or_default() {
                     let (number, _) = entries.get(values.into());
@@ -217,7 +211,7 @@ impl Exec<'_> {
                 Ok(())
             }
             // Those that are absent are locked one by one.
-            (Access::Keys { index: None, .. }, _) => Ok(()),
+            Access::Keys { index: None, .. } => Ok(()),
             _ => self.take_gap(Target::Gap(heap.id)),
         }
     }
