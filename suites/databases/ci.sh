@@ -1,8 +1,9 @@
 #!/bin/sh
-# The tests that need real databases, on servers that this starts: PostgreSQL alone and with a hot
-# standby, MariaDB with and without innodb_snapshot_isolation, Galera of three nodes, Redis with a
-# replica. All of them are in a temporary folder on loopback ports of their own and are ended
-# whatever happens. `setup.sh` installs what it needs.
+# The tests that need real databases, on servers that this starts: PostgreSQL alone, with a hot
+# standby and in a network namespace, MariaDB with and without innodb_snapshot_isolation, Galera of
+# three nodes, Redis with a replica. All of them are in a temporary folder on loopback ports of
+# their own (that in the namespace beside it) and are ended whatever happens. `setup.sh` installs
+# what it needs.
 #
 #     suites/databases/ci.sh                     all of it, within three minutes
 #     suites/databases/ci.sh --count             how many tests these are
@@ -37,7 +38,7 @@ galera_urls() {
 }
 
 make_postgres "$work/postgres"
-cp -a "$work/postgres" "$work/postgres-own"
+for name in postgres-own postgres-away; do cp -a "$work/postgres" "$work/$name"; done
 make_mariadb "$work/mariadb"
 for name in mariadb-snapshot mariadb-own galera1 galera2 galera3; do
     cp -a "$work/mariadb" "$work/$name"
@@ -49,6 +50,8 @@ start_galeras $galera_ports &
 cluster=$!
 start_postgres postgres "$pg"
 start_standby standby "$standby" "$pg"
+make_namespace
+start_postgres_away postgres-away "$pg"
 # Texts compare as those of the mock do.
 start_mariadb mariadb "$maria" --character-set-server=utf8mb4 --collation-server=utf8mb4_bin
 start_mariadb mariadb-snapshot "$snapshot" --innodb-snapshot-isolation=ON
@@ -64,6 +67,8 @@ export SERIATIM_TEST_PG_STANDBY="postgres://postgres@127.0.0.1:$standby/postgres
 export SERIATIM_TEST_PG_OWN="postgres://postgres@127.0.0.1:$own_pg/postgres"
 SERIATIM_TEST_PG_COMMAND="$(as_words postgres) $pgbin/postgres -D $work/postgres-own -p $own_pg"
 export SERIATIM_TEST_PG_COMMAND
+export SERIATIM_TEST_PG_NAMESPACE="$namespace"
+export SERIATIM_TEST_PG_AWAY="postgres://postgres@${away:-}:$pg/postgres"
 export SERIATIM_TEST_MYSQL="mysql://test:test@127.0.0.1:$maria/test"
 export SERIATIM_TEST_MYSQL_SNAPSHOT="mysql://test:test@127.0.0.1:$snapshot/test"
 export SERIATIM_TEST_MYSQL_OWN="mysql://test:test@127.0.0.1:$own_maria/test"

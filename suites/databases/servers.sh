@@ -2,6 +2,7 @@
 # whatever happens. Sourced after ../lib.sh, never run.
 
 # The folder of everything that is started here; $work/pids has the processes.
+namespace=""
 begin_servers() {
     work=$(mktemp -d)
     chmod 755 "$work"
@@ -28,6 +29,7 @@ end_servers() {
     done
     # shellcheck disable=SC2086
     [ -z "$alive" ] || kill -KILL $alive 2>/dev/null || true
+    [ -z "$namespace" ] || ip netns del "$namespace" 2>/dev/null || true
     rm -rf "$work"
     exit "$status"
 }
@@ -114,6 +116,33 @@ is_postgres_ready() { "$pgbin/pg_isready" -h 127.0.0.1 -p "$1" -U postgres; }
 start_postgres() {
     launch postgres "$1" "$pgbin/postgres" -D "$work/$1" -p "$2"
     await 30 "$1" is_postgres_ready "$2"
+}
+
+# A network namespace of its own, whose other end has the address before its own; none where that
+# is not allowed. It goes with its devices when the servers end.
+make_namespace() {
+    away=198.18.$(($$ / 60 % 256)).$(($$ % 60 * 4 + 2))
+    here=${away%.*}.$((${away##*.} - 1))
+    namespace=seriatim-$$
+    { ip netns add "$namespace" && ip link add "st$$" type veth peer name away netns "$namespace" &&
+        ip addr add "$here/30" dev "st$$" && ip link set "st$$" up &&
+        ip -n "$namespace" addr add "$away/30" dev away && ip -n "$namespace" link set away up &&
+        ip -n "$namespace" link set lo up; } > "$work/namespace.log" 2>&1 || {
+        ip netns del "$namespace" 2>/dev/null || true
+        [ -z "${CI:-}" ] || { cat "$work/namespace.log" >&2; fail "no network namespaces"; }
+        say "left out: there are no network namespaces here"
+        namespace=""
+    }
+}
+
+# In the namespace, if there is one: name, port.
+start_postgres_away() {
+    [ -n "$namespace" ] || return 0
+    echo "listen_addresses = '$away'" >> "$work/$1/postgresql.conf"
+    echo "host all all $here/32 trust" >> "$work/$1/pg_hba.conf"
+    launch root "$1" ip netns exec "$namespace" $(as_words postgres) "$pgbin/postgres" \
+        -D "$work/$1" -p "$2"
+    await 30 "$1" "$pgbin/pg_isready" -h "$away" -p "$2" -U postgres
 }
 
 # A hot standby of a primary, which is behind a little.

@@ -1,16 +1,23 @@
 //! Faults: what is done to servers while sessions work on them. A command of the user's, or what is
 //! done to a server that the audit was told how to start.
 
+use crate::network;
 use crate::server::ServerProcess;
 use std::fmt;
-use std::process::{Command, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{ChildStderr, Command, Stdio};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a command may take.
 const COMMAND_MAX: Duration = Duration::from_secs(120);
+/// How long the words of a command that has failed are waited for, and how long the first line
+/// may be.
+const SAID_MAX: Duration = Duration::from_millis(200);
+const LINE_MAX: u64 = 300;
 /// How often it is looked at what is due.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -34,7 +41,7 @@ enum What {
     Restart,
     /// The server stands still for a while.
     Pause(Duration),
-    /// A network namespace receives and sends nothing for a while.
+    /// What a network namespace sends is lost, for a while.
     Partition(String, Duration),
     /// What a network namespace sends is late, for a while.
     Delay(String, Duration, Duration),
@@ -185,28 +192,20 @@ impl Saboteur<'_> {
                 self.wait(*time);
                 self.on_server(|server| server.go_on())
             }
-            What::Partition(name, time) => self.shaped(name, &["loss", "100%"], *time),
-            What::Delay(name, by, time) => {
-                let by = format!("{}ms", by.as_millis());
-                self.shaped(name, &["delay", &by], *time)
-            }
+            What::Partition(name, time) => self.shaped(network::partition(name), *time),
+            What::Delay(name, by, time) => self.shaped(network::delay(name, *by), *time),
         }
     }
 
-    /// What a network namespace sends is shaped for a while, on each of its devices.
-    fn shaped(&self, namespace: &str, how: &[&str], time: Duration) -> Result<(), String> {
-        let tc = |verb: &'static str, rest: &[&str]| {
-            let script = format!(
-                "for d in $(ip -n {0} -o link show up | cut -d: -f2 | cut -d@ -f1); do \
-                 [ $d = lo ] || ip netns exec {0} tc qdisc {verb} dev $d root {1} || exit 1; done",
-                quoted(namespace),
-                rest.join(" ")
-            );
-            self.command("sh", &["-c", &script])
-        };
-        tc("add", &[&["netem"], how].concat())?;
-        self.wait(time);
-        tc("del", &[])
+    /// What a network namespace sends is shaped for a while.
+    fn shaped(&self, shape: network::Shape, time: Duration) -> Result<(), String> {
+        let begun = self.command("sh", &["-c", &shape.begin]);
+        if begun.is_ok() {
+            self.wait(time);
+        }
+        // Also where it has begun on some of the devices only.
+        let ended = self.command("sh", &["-c", &shape.end]);
+        begun.and(ended)
     }
 
     fn on_server(
@@ -232,14 +231,19 @@ impl Saboteur<'_> {
             .args(arguments)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| error.to_string())?;
+        let said = child.stderr.take().map(first_line);
         let begun = Instant::now();
         loop {
             match child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(()),
-                Ok(Some(status)) => return Err(status.to_string()),
+                Ok(Some(status)) => {
+                    let said = said.and_then(|said| said.recv_timeout(SAID_MAX).ok());
+                    let why = said.map_or(String::new(), |line| format!(": {line}"));
+                    return Err(format!("{status}{why}"));
+                }
                 Ok(None) if begun.elapsed() > COMMAND_MAX => {
                     let _ = child.kill();
                     let _ = child.wait();
@@ -252,9 +256,19 @@ impl Saboteur<'_> {
     }
 }
 
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
+/// The first line of what a command says, whose other words are read so that it is not held up.
+fn first_line(mut said: ChildStderr) -> Receiver<String> {
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let mut start = BufReader::new(said.by_ref().take(LINE_MAX));
+        if start.read_line(&mut line).is_ok_and(|length| length > 0) {
+            // Nobody waits for it if the command has not failed.
+            let _ = sender.send(line.trim().to_owned());
+        }
+        let _ = std::io::copy(&mut said, &mut std::io::sink());
+    });
+    receiver
 }
 
 #[cfg(test)]
@@ -281,7 +295,8 @@ mod tests {
 
     #[test]
     fn a_command_that_fails_is_told() {
-        let faults = ["at 0s: exit 3".parse().unwrap(), "at 0s: true".parse().unwrap()];
+        let failing = "at 0s: echo no room >&2; exit 3".parse().unwrap();
+        let faults = [failing, "at 0s: true".parse().unwrap()];
         let (is_over, done) = (AtomicBool::new(false), Mutex::new(Vec::new()));
         let saboteur = Saboteur {
             faults: &faults,
@@ -293,7 +308,7 @@ mod tests {
         saboteur.work();
         let done = done.into_inner().unwrap();
         assert_eq!(done.len(), 2);
-        assert!(done[0].problem.as_ref().unwrap().contains('3'));
+        assert_eq!(done[0].problem.as_deref(), Some("exit status: 3: no room"));
         assert_eq!(done[1].problem, None);
     }
 }

@@ -14,6 +14,7 @@ mod fault;
 pub mod hermitage;
 mod judge;
 mod lost;
+mod network;
 mod record;
 mod round;
 mod run;

@@ -199,8 +199,16 @@ fn with_faults(url: &str, command: &str, fault: &str) -> Audited {
         }
         std::thread::sleep(Duration::from_millis(50));
     };
-    let server = Mutex::new(server);
-    let path = std::env::temp_dir().join(format!("{command}-{}.jsonl", std::process::id()));
+    let audited = while_done(driver.as_ref(), Some(&Mutex::new(server)), fault);
+    assert_eq!(problems(&audited), Vec::<&String>::new());
+    audited
+}
+
+/// Audits at serializable, while this is done. All that was recorded is there afterwards.
+fn while_done(driver: &dyn Driver, server: Option<&Mutex<ServerProcess>>, fault: &str) -> Audited {
+    let fault_name: String = fault.chars().filter(char::is_ascii_alphabetic).collect();
+    let name = format!("seriatim-{fault_name}-{}.jsonl", std::process::id());
+    let path = std::env::temp_dir().join(name);
     let asked = Audit {
         faults: vec![fault.parse().unwrap()],
         output: Some(path.clone()),
@@ -208,12 +216,10 @@ fn with_faults(url: &str, command: &str, fault: &str) -> Audited {
         ..Audit::new(Setting::Serializable)
     };
     let never = AtomicBool::new(false);
-    let audited = asked.run(driver.as_ref(), Some(&server), &|_: &Audited| {}, &never).unwrap();
+    let audited = asked.run(driver, server, &|_: &Audited| {}, &never).unwrap();
     assert_eq!(audited.problem, None);
     assert_eq!(audited.keeps_promise(), Kept::Yes, "{:?}", audited.anomalies);
     assert!(!audited.faults.is_empty());
-    let problems = audited.faults.iter().filter_map(|fault| fault.problem.as_ref());
-    assert_eq!(problems.collect::<Vec<_>>(), Vec::<&String>::new());
     // What was recorded is all there.
     let mut recording = Recording::open(&path).unwrap();
     let mut rounds = 0;
@@ -250,6 +256,31 @@ fn a_server_that_stands_still_for_a_while_goes_on() {
     let (url, command) = ("SERIATIM_TEST_PG_OWN", "SERIATIM_TEST_PG_COMMAND");
     let audited = with_faults(url, command, "every 2s: pause 500ms");
     assert_eq!(audited.tally.lost_connections, 0);
+}
+
+/// What went wrong with the faults.
+fn problems(audited: &Audited) -> Vec<&String> {
+    audited.faults.iter().filter_map(|fault| fault.problem.as_ref()).collect()
+}
+
+#[test]
+#[ignore = "needs real servers: suites/databases/ci.sh"]
+fn a_server_that_is_cut_off_or_late_for_a_while_goes_on() {
+    let namespace = variable("SERIATIM_TEST_PG_NAMESPACE");
+    if namespace.is_empty() {
+        eprintln!("left out: there are no network namespaces here");
+        return;
+    }
+    let driver = database("SERIATIM_TEST_PG_AWAY");
+    let cut = while_done(driver.as_ref(), None, &format!("every 1s: partition {namespace} 1s"));
+    assert_eq!(problems(&cut), Vec::<&String>::new());
+    assert_eq!(cut.lost_count, 0, "{:?}", cut.lost);
+    assert!(cut.tally.committed > 50, "{:?}", cut.tally);
+    let late = while_done(driver.as_ref(), None, &format!("at 1s: delay {namespace} 20ms 2s"));
+    // Not every kernel can do that; then it says so.
+    for problem in problems(&late) {
+        assert!(problem.contains("qdisc kind is unknown"), "{problem}");
+    }
 }
 
 /// An answer to COMMIT that never comes leaves open what became of the transaction.
