@@ -26,18 +26,18 @@ impl Binder<'_> {
     pub(super) fn function(&mut self, function: &ast::Function) -> Result<Expr> {
         let mut parts = name_parts(&function.name)?;
         let name = parts.pop().unwrap_or_default();
+        let position = match function.name.0.first() {
+            Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
+            _ => 0,
+        };
         if let Some(schema) = parts.pop()
             && schema != "pg_catalog"
             && !(schema == "information_schema" && name == "_pg_expandarray")
         {
             self.catalog.need_schema(&schema)?;
             let message = format!("function {schema}.{name} does not exist");
-            return Err(SqlError::new(code::UNDEFINED_FUNCTION, message));
+            return Err(SqlError::new(code::UNDEFINED_FUNCTION, message).at(position));
         }
-        let position = match function.name.0.first() {
-            Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
-            _ => 0,
-        };
         let made = self.function_named(&name, function);
         made.map_err(|error| self.at_call(error, function, position))
     }

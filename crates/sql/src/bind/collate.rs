@@ -115,15 +115,18 @@ impl Binder<'_> {
         expr: &sqlparser::ast::Expr,
         name: &sqlparser::ast::ObjectName,
     ) -> Result<Expr> {
-        let expr = self.expr(expr)?;
+        let ast = expr;
+        let expr = self.expr(ast)?;
         let expr = self.resolve_unknown(expr)?;
         if system::type_collation(self.catalog, expr.ty) == Oid::NONE {
             let ty = self.type_name(expr.ty);
             let message = format!("collations are not supported by type {ty}");
-            return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
+            let error = SqlError::new(code::DATATYPE_MISMATCH, message);
+            return Err(error.at(self.collate_place(ast)));
         }
         let (schema, name) = super::split_name(name)?;
-        let oid = self.catalog.need_collation(schema.as_deref(), &name, self.path)?;
+        let oid = self.catalog.need_collation(schema.as_deref(), &name, self.path);
+        let oid = oid.map_err(|error| error.at(self.collate_place(ast)))?;
         let collation = self.catalog.collation(oid)?;
         Ok(self.labelled(expr, collation, Collated::Explicit))
     }

@@ -27,7 +27,7 @@ impl Binder<'_> {
     pub(super) fn condition(&mut self, ast: &Ast, what: &str) -> Result<Expr> {
         let expr = self.expr(ast)?;
         let made = self.coerce_to_bool(expr, what);
-        made.map_err(|error| self.at_wrong_type(error, ast))
+        made.map_err(|error| self.at_literal(self.at_wrong_type(error, ast), ast))
     }
 
     pub(super) fn exprs(&mut self, list: &[Ast]) -> Result<Vec<Expr>> {
@@ -46,7 +46,10 @@ impl Binder<'_> {
             }
             Ast::Prefixed { prefix, value } => self.prefixed(prefix, value),
             Ast::TypedString(typed) => self.typed_string(typed),
-            Ast::Interval(interval) => self.interval(interval),
+            Ast::Interval(interval) => {
+                let made = self.interval(interval);
+                made.map_err(|error| self.at_literal(error, &interval.value))
+            }
             Ast::BinaryOp { .. } => self.binary_chain(ast),
             Ast::UnaryOp { op, expr } => self.unary(*op, expr),
             Ast::Cast { expr, data_type, .. } => self.cast(expr, data_type),

@@ -216,13 +216,14 @@ impl Binder<'_> {
         subquery: &ast::Query,
         alias: Option<&ast::TableAlias>,
     ) -> Result<From> {
+        if alias.is_none() {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "subquery in FROM must have an alias")
+                .hint("For example, FROM (SELECT ...) [AS] foo.")
+                .at(self.place_before(subquery)));
+        }
         let bind =
             |binder: &mut Self| binder.inside(|binder| binder.query(subquery, Unknowns::Resolve));
         let (query, correlated) = if lateral { bind(self)? } else { self.sealed(bind)? };
-        if alias.is_none() {
-            return Err(SqlError::new(code::SYNTAX_ERROR, "subquery in FROM must have an alias")
-                .hint("For example, FROM (SELECT ...) [AS] foo."));
-        }
         self.add_query(query, lateral, correlated, alias)
     }
 

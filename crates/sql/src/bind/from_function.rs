@@ -58,7 +58,10 @@ impl Binder<'_> {
                 ordinality,
             );
         }
-        let call = self.function_in_from(&plain, bound, &written.names, written.variadic)?;
+        let first = name.0.first().and_then(|it| it.as_ident());
+        let position = first.map_or(0, |it| self.position(it.span));
+        let call = self.function_in_from(&plain, bound, &written.names, written.variadic);
+        let call = call.map_err(|error| error.at(position))?;
         let (function, columns) = self.function_columns(call, &plain, alias)?;
         self.add_functions(vec![function], columns, &plain, alias, ordinality)
     }

@@ -163,9 +163,10 @@ impl Binder<'_> {
         targets: &[Expr],
         keys: &mut Vec<Expr>,
     ) -> Result<usize> {
-        refuse_constant(ast, "GROUP BY")?;
+        refuse_constant(ast, "GROUP BY").map_err(|error| error.at(self.place_of(ast)))?;
         let expr = if let Some(place) = ordinal(ast) {
-            targets[check_ordinal(place, columns.len(), "GROUP BY")?].clone()
+            let place = check_ordinal(place, columns.len(), "GROUP BY");
+            targets[place.map_err(|error| error.at(self.place_of(ast)))?].clone()
         } else if let ast::Expr::Identifier(ident) = ast
             && self.find_own_column(&fold(ident))?.is_none()
             && let Some(place) = columns.iter().position(|it| *it.name == *fold(ident))

@@ -4,9 +4,10 @@
 //! grouping expressions, and a number whose bits say which expressions are not in the grouping set.
 
 use super::Binder;
-use crate::error::{Result, SqlError, code};
+use crate::error::{SqlError, code};
 use crate::ir::{AggCall, Expr, ExprKind, Grouping};
 use crate::types::Oid;
+use sqlparser::tokenizer::Span;
 
 /// Rewrites expressions over the row of FROM to the row after grouping.
 pub(super) struct Regroup<'g> {
@@ -15,18 +16,26 @@ pub(super) struct Regroup<'g> {
     pub dependent: Vec<Expr>,
     /// The tables whose primary key is among the keys: where each begins and ends in the row.
     pub determined: Vec<(usize, usize)>,
-    /// The names of columns, for messages.
+    /// The names of columns, for messages, and where they are named.
     pub names: Vec<(usize, String)>,
-    pub error: Option<SqlError>,
+    pub named_at: Vec<(usize, Span)>,
+    pub refused: Option<Refused>,
+}
+
+/// Why something cannot stand behind grouping, and where it is named.
+pub(super) struct Refused(SqlError, Option<Span>);
+
+impl Refused {
+    /// As an error, by what says where a place is in the text.
+    pub fn error(self, position: impl Fn(Span) -> u32) -> SqlError {
+        self.0.at(self.1.map_or(0, position))
+    }
 }
 
 impl Regroup<'_> {
-    pub fn rewrite(&mut self, expr: &mut Expr) -> Result<()> {
+    pub fn rewrite(&mut self, expr: &mut Expr) -> std::result::Result<(), Refused> {
         expr.walk(0, &mut |expr, level| self.visit(expr, level));
-        match self.error.take() {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        self.refused.take().map_or(Ok(()), Err)
     }
 
     fn visit(&mut self, expr: &mut Expr, level: u32) -> bool {
@@ -43,7 +52,7 @@ impl Regroup<'_> {
                             .collect(),
                     );
                 }
-                None => self.error = Some(not_grouped_by()),
+                None => self.refused = Some(Refused(not_grouped_by(), None)),
             }
             return false;
         }
@@ -77,7 +86,7 @@ impl Regroup<'_> {
                 expr.kind = ExprKind::Row { fields, names };
                 false
             }
-            _ => self.error.is_none(),
+            _ => self.refused.is_none(),
         }
     }
 
@@ -107,7 +116,9 @@ impl Regroup<'_> {
             } else {
                 format!("subquery uses ungrouped column \"{name}\" from outer query")
             };
-            self.error.get_or_insert(SqlError::new(code::GROUPING_ERROR, place));
+            let at = self.named_at.iter().find(|(named, _)| *named == index);
+            let error = SqlError::new(code::GROUPING_ERROR, place);
+            self.refused.get_or_insert(Refused(error, at.map(|(_, span)| *span)));
             return;
         }
         let column = Expr::column(index, expr.ty, expr.typmod);

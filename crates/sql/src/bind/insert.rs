@@ -129,13 +129,14 @@ impl Binder<'_> {
         self.ctes.truncate(ctes);
         let given = query.columns.len();
         if given > all.len() {
-            return Err(too_many());
+            let first = super::places::result_of(&source.body, all.len());
+            return Err(self.at_surplus(too_many(), first));
         }
         if given < all.len() && !columns.is_empty() {
-            return Err(SqlError::new(
-                code::SYNTAX_ERROR,
-                "INSERT has more target columns than expressions",
-            ));
+            let message = "INSERT has more target columns than expressions";
+            let first = insert.columns.get(given).and_then(|it| it.0.first()?.as_ident());
+            let position = first.map_or(0, |it| self.position(it.span));
+            return Err(SqlError::new(code::SYNTAX_ERROR, message).at(position));
         }
         let all = all[..given].to_vec();
         for (place, &number) in all.iter().enumerate() {
@@ -143,6 +144,14 @@ impl Binder<'_> {
             self.assign_column(&mut query, place, column)?;
         }
         Ok((InsertSource::Query(Box::new(query)), all))
+    }
+
+    /// The first expression that is too many is pointed at, but not if its column takes no value.
+    fn at_surplus(&self, error: SqlError, first: Option<&ast::Expr>) -> SqlError {
+        match first {
+            Some(first) if error.code() == code::SYNTAX_ERROR => error.at(self.place_of(first)),
+            _ => error,
+        }
     }
 
     /// VALUES of an INSERT: each value is converted to its column by itself, and may be DEFAULT.
@@ -166,15 +175,13 @@ impl Binder<'_> {
     ) -> Result<Query> {
         let width = values.rows.first().map_or(0, |row| row.content.len());
         if width > columns.len() {
-            return Err(too_many());
+            let first = values.rows.first().and_then(|row| row.content.get(columns.len()));
+            return Err(self.at_surplus(too_many(), first));
         }
         let mut rows = Vec::new();
         for row in &values.rows {
             if row.content.len() != width {
-                return Err(SqlError::new(
-                    code::SYNTAX_ERROR,
-                    "VALUES lists must all be the same length",
-                ));
+                return Err(self.unequal_rows(values));
             }
             let mut cells = Vec::new();
             for (place, ast) in row.content.iter().enumerate() {

@@ -51,12 +51,12 @@ impl Binder<'_> {
         let varies = expr
             .any(|it, level| matches!(it.kind, ExprKind::Column { depth, .. } if depth == level));
         if varies {
-            return Err(SqlError::new(
-                code::INVALID_COLUMN_REFERENCE,
-                format!("argument of {what} must not contain variables"),
-            ));
+            let message = format!("argument of {what} must not contain variables");
+            let error = SqlError::new(code::INVALID_COLUMN_REFERENCE, message);
+            return Err(error.at(self.place_of(ast)));
         }
-        Ok(Some(self.coerce(expr, Oid::INT8, -1, CastContext::Assignment)?))
+        let limit = self.coerce(expr, Oid::INT8, -1, CastContext::Assignment);
+        Ok(Some(limit.map_err(|error| self.at_literal(error, ast))?))
     }
 
     pub(super) fn row_lock(&mut self, lock: &ast::LockClause, bound: &Query) -> Result<RowLock> {
@@ -95,11 +95,13 @@ impl Binder<'_> {
             parts.remove(0);
         }
         if let Some(table) = parts.pop() {
-            let items = &self.level().items;
+            let items = self.level().items.clone();
             let item = items.iter().find(|item| *item.name == *table).ok_or_else(|| {
                 let message =
                     format!("relation \"{table}\" in {name} clause not found in FROM clause");
-                SqlError::new(code::UNDEFINED_TABLE, message)
+                let last = lock.of.as_ref().and_then(|of| of.0.last()).and_then(|it| it.as_ident());
+                let position = last.map_or(0, |it| self.position(it.span));
+                SqlError::new(code::UNDEFINED_TABLE, message).at(position)
             })?;
             of.push(item.start);
         }

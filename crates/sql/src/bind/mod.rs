@@ -178,6 +178,8 @@ struct Level {
     looked_at: bool,
     /// Whether its arguments of an aggregate are being bound.
     in_aggregate: bool,
+    /// Where columns of its row are named behind grouping and outside of aggregates, for errors.
+    named_at: Vec<(usize, Span)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -321,10 +323,21 @@ impl<'b> Binder<'b> {
         crate::types::input(text, ty, typmod, &call)
     }
 
+    /// Whether an expression is bound that was taken out of a definition, so that its places are
+    /// not those of the statement.
+    fn is_part_of_definition(&self) -> bool {
+        self.levels.last().is_some_and(|level| {
+            matches!(
+                level.clause,
+                Clause::Check | Clause::Default | Clause::Generated | Clause::IndexExpr
+            )
+        })
+    }
+
     /// Where something stands in the text, in characters from 1; 0 if that is not known.
     fn position(&self, span: Span) -> u32 {
         let (line, column) = (span.start.line, span.start.column);
-        if line == 0 || column == 0 {
+        if line == 0 || column == 0 || self.is_part_of_definition() {
             return 0;
         }
         let before: usize = self

@@ -1,11 +1,12 @@
 //! Names of columns and tables.
 
-use super::{Binder, Item, Visible, fold, split_name};
+use super::{Binder, Clause, Item, Visible, fold, split_name};
 use crate::catalog::{Relation, schema};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Expr, ExprKind};
 use crate::types::Oid;
 use sqlparser::ast;
+use sqlparser::tokenizer::Span;
 use std::sync::Arc;
 
 /// What the name of a table stands for.
@@ -71,11 +72,32 @@ impl Binder<'_> {
             if let Some(found) = found {
                 if let Some(ident) = ident {
                     self.note_column(ident, depth, &found);
+                    self.note_named(&found.expr, depth, ident.span);
                 }
                 return Ok(Some(self.at_depth(found.expr, depth)));
             }
         }
         Ok(None)
+    }
+
+    /// The same for a column that a star stands for.
+    pub(super) fn note_star_at(&mut self, expr: &Expr, span: Span) {
+        if let ExprKind::Column { depth: 0, index } = expr.kind {
+            self.level().named_at.push((index, span));
+        }
+    }
+
+    /// Remembers where a column of a level is named, as far as grouping may find fault with it.
+    fn note_named(&mut self, expr: &Expr, depth: usize, span: Span) {
+        let own = self.levels.len() - 1 - depth;
+        let level = &mut self.levels[own];
+        let is_behind = matches!(level.clause, Clause::Targets | Clause::Having | Clause::OrderBy);
+        if let ExprKind::Column { depth: 0, index } = expr.kind
+            && is_behind
+            && !level.in_aggregate
+        {
+            level.named_at.push((index, span));
+        }
     }
 
     /// An expression over the row of a level, seen from so many levels further in.
@@ -152,6 +174,7 @@ impl Binder<'_> {
                     if let Some(ident) = parts.last() {
                         self.note_column(ident, depth, &found);
                     }
+                    self.note_named(&found.expr, depth, parts[0].span);
                     Ok(self.at_depth(found.expr, depth))
                 }
                 None => Err(SqlError::new(

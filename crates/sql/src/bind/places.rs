@@ -7,8 +7,8 @@
 use super::Binder;
 use crate::error::{SqlError, code};
 use sqlparser::ast::{
-    CastKind, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, SelectItem,
-    SetExpr, Spanned, Value,
+    self, CastKind, Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
+    SelectItem, SetExpr, Spanned, Value,
 };
 use sqlparser::tokenizer::Token;
 
@@ -133,7 +133,7 @@ impl Words {
 
 impl Binder<'_> {
     fn words(&self) -> Option<Words> {
-        if self.source.is_empty() || self.is_mysql() {
+        if self.source.is_empty() || self.is_mysql() || self.is_part_of_definition() {
             return None;
         }
         let tokens = crate::parse::places(self.source)?;
@@ -230,6 +230,53 @@ impl Binder<'_> {
         error.at(position)
     }
 
+    /// An error of expressions that are to have one type.
+    pub(super) fn at_one_of(&self, error: SqlError, all: &[&Ast]) -> SqlError {
+        if error.fields().position.is_some() {
+            return error;
+        }
+        let place = match error.code() {
+            code::DATATYPE_MISMATCH => self.culprit_place(all, 0),
+            it if is_of_value(it) => self.literal_place(all, error.message()),
+            _ => None,
+        };
+        error.at(place.unwrap_or(0))
+    }
+
+    /// A literal that cannot be read as what it has to be.
+    pub(super) fn at_literal(&self, error: SqlError, ast: &Ast) -> SqlError {
+        if error.fields().position.is_some() || !is_of_value(error.code()) {
+            return error;
+        }
+        let position = self.literal_place(&[ast], error.message()).unwrap_or(0);
+        error.at(position)
+    }
+
+    /// Where the parenthesis before a query is; 0 if that is not known.
+    pub(super) fn place_before(&self, query: &ast::Query) -> u32 {
+        let place = || {
+            let words = self.words()?;
+            let first = words.at(self.position(query.span()))?;
+            words.position(first.checked_sub(1)?)
+        };
+        place().unwrap_or(0)
+    }
+
+    /// Where the COLLATE behind an expression is; 0 if that is not known.
+    pub(super) fn collate_place(&self, ast: &Ast) -> u32 {
+        let place = || {
+            let words = self.words()?;
+            let is_it = |token: &Token| match token {
+                Token::Word(word) => {
+                    word.quote_style.is_none() && word.value.eq_ignore_ascii_case("collate")
+                }
+                _ => false,
+            };
+            words.position(words.find(self.first(&words, ast)?, is_it)?)
+        };
+        place().unwrap_or(0)
+    }
+
     /// An error of an expression gets its place, unless it has one from further inside.
     pub(super) fn at_expr(&self, error: SqlError, ast: &Ast) -> SqlError {
         if error.fields().position.is_some() {
@@ -238,6 +285,7 @@ impl Binder<'_> {
         let position = match error.code() {
             code::CANNOT_COERCE => self.cast_place(ast),
             code::UNDEFINED_FUNCTION | code::AMBIGUOUS_FUNCTION => self.keyword_place(ast),
+            code::SYNTAX_ERROR if matches!(ast, Ast::InSubquery { .. }) => self.keyword_place(ast),
             code::DATATYPE_MISMATCH => {
                 // Without ELSE it is null, which is unknown and counted.
                 let has_no_else = matches!(ast, Ast::Case { else_result: None, .. });
@@ -256,7 +304,9 @@ impl Binder<'_> {
         }
         let place = match error.code() {
             code::DATATYPE_MISMATCH => self.culprit_place(&arguments(function), 0),
-            it if is_of_value(it) => self.literal_place(&arguments(function), error.message()),
+            it if is_of_value(it) || it == code::UNDEFINED_TABLE => {
+                self.literal_place(&arguments(function), error.message())
+            }
             _ => None,
         };
         error.at(place.unwrap_or(position))
@@ -320,11 +370,15 @@ impl Binder<'_> {
         Some(self.place_of(child)).filter(|position| *position > 0)
     }
 
-    /// The literal that an error tells of.
+    /// The literal that an error tells of: at the end, or the name of a table that is not there.
     fn literal_place(&self, children: &[&Ast], message: &str) -> Option<u32> {
         let is_it = |child: &&Ast| match super::expr::strip(child) {
             Ast::Value(value) => match &value.value {
-                Value::SingleQuotedString(text) => message.ends_with(&format!("\"{text}\"")),
+                Value::SingleQuotedString(text) => {
+                    let quoted = format!("\"{text}\"");
+                    message.ends_with(&quoted)
+                        || message == format!("relation {quoted} does not exist")
+                }
                 _ => false,
             },
             _ => false,

@@ -141,10 +141,7 @@ impl Binder<'_> {
         }
         let width = rows.first().map_or(0, Vec::len);
         if rows.iter().any(|row| row.len() != width) {
-            return Err(SqlError::new(
-                code::SYNTAX_ERROR,
-                "VALUES lists must all be the same length",
-            ));
+            return Err(self.unequal_rows(values));
         }
         let mut columns = Vec::new();
         for place in 0..width {
@@ -152,7 +149,7 @@ impl Binder<'_> {
             let keep = unknowns == Unknowns::Keep && types.iter().all(|&ty| ty == Oid::UNKNOWN);
             let column: Vec<Expr> = rows.iter().map(|row| row[place].clone()).collect();
             let (column, ty) =
-                if keep { (column, Oid::UNKNOWN) } else { self.unify(column, "VALUES")? };
+                if keep { (column, Oid::UNKNOWN) } else { self.unify_rows(column, values, place)? };
             let typmod = Self::common_typmod(&column);
             for (row, expr) in rows.iter_mut().zip(column) {
                 row[place] = expr;
@@ -164,6 +161,29 @@ impl Binder<'_> {
         }
         let sort = self.sort_outputs(order_by, &columns)?;
         Ok(Query { body: Body::Values(rows), sort, ..Query::values(Vec::new(), columns) })
+    }
+
+    /// One column of VALUES gets one type.
+    fn unify_rows(
+        &mut self,
+        column: Vec<Expr>,
+        values: &ast::Values,
+        place: usize,
+    ) -> Result<(Vec<Expr>, Oid)> {
+        let unified = self.unify(column, "VALUES");
+        unified.map_err(|error| {
+            let column: Vec<&ast::Expr> =
+                values.rows.iter().filter_map(|row| row.content.get(place)).collect();
+            self.at_one_of(error, &column)
+        })
+    }
+
+    pub(super) fn unequal_rows(&self, values: &ast::Values) -> SqlError {
+        let width = values.rows.first().map_or(0, |row| row.content.len());
+        let other = values.rows.iter().find(|row| row.content.len() != width);
+        let position = other.and_then(|row| row.content.first()).map_or(0, |it| self.place_of(it));
+        let message = "VALUES lists must all be the same length";
+        SqlError::new(code::SYNTAX_ERROR, message).at(position)
     }
 
     /// An order by columns of the result alone: by name or place.
@@ -183,7 +203,8 @@ impl Binder<'_> {
                     })?
                 }
                 other => match ordinal(other) {
-                    Some(place) => check_ordinal(place, columns.len(), "ORDER BY")?,
+                    Some(place) => check_ordinal(place, columns.len(), "ORDER BY")
+                        .map_err(|error| error.at(self.place_of(other)))?,
                     None => {
                         return Err(SqlError::new(
                             code::FEATURE_NOT_SUPPORTED,
@@ -191,7 +212,8 @@ impl Binder<'_> {
                         )
                         .detail(
                             "Only result column names can be used, not expressions or functions.",
-                        ));
+                        )
+                        .at(self.place_of(other)));
                     }
                 },
             };

@@ -35,7 +35,8 @@ impl Binder<'_> {
             let name = fold(&definition.0);
             if self.level().named_windows.iter().any(|(other, _)| *other == name) {
                 let message = format!("window \"{name}\" is already defined");
-                return Err(SqlError::new(code::WINDOWING_ERROR, message));
+                let position = self.position(definition.0.span);
+                return Err(SqlError::new(code::WINDOWING_ERROR, message).at(position));
             }
             self.level().named_windows.push((name, spec));
         }
@@ -72,7 +73,14 @@ impl Binder<'_> {
         let mut sort = self.sort(order_by, &columns, &mut targets, is_distinct.then_some(shown))?;
         let distinct = match distinct_on {
             Some(places) => {
-                check_distinct_on(&places, &sort)?;
+                if let Some(place) = unmatched(&places, &sort)
+                    && let Some(ast::Distinct::On(list)) = &select.distinct
+                {
+                    let message =
+                        "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+                    let error = SqlError::new(code::INVALID_COLUMN_REFERENCE, message);
+                    return Err(error.at(self.place_of(&list[place])));
+                }
                 sort_alike(&places, &mut sort);
                 Distinct::On(places)
             }
@@ -139,9 +147,11 @@ impl Binder<'_> {
         for item in items {
             match item {
                 SelectItem::Wildcard(star) => {
-                    let all = self.star(None)?;
+                    let span = star.wildcard_token.0.span;
+                    let all = self.star(None).map_err(|error| error.at(self.position(span)))?;
                     self.note_star(None, star, &all);
                     for it in all {
+                        self.note_star_at(&it.expr, span);
                         add(it.name, it.expr, it.origin);
                     }
                 }
@@ -149,9 +159,13 @@ impl Binder<'_> {
                     ast::SelectItemQualifiedWildcardKind::ObjectName(name),
                     star,
                 ) => {
-                    let all = self.star(Some(name))?;
+                    let first = name.0.first().and_then(|it| it.as_ident());
+                    let span = first.map_or(star.wildcard_token.0.span, |it| it.span);
+                    let all = self.star(Some(name));
+                    let all = all.map_err(|error| error.at(self.position(span)))?;
                     self.note_star(Some(name), star, &all);
                     for it in all {
+                        self.note_star_at(&it.expr, span);
                         add(it.name, it.expr, it.origin);
                     }
                 }
@@ -253,10 +267,10 @@ impl Binder<'_> {
         for key in order_by {
             let place = self.result_place(&key.expr, columns, targets, "ORDER BY")?;
             if distinct.is_some_and(|shown| place >= shown) {
-                return Err(SqlError::new(
-                    code::INVALID_COLUMN_REFERENCE,
-                    "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-                ));
+                let message =
+                    "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
+                let error = SqlError::new(code::INVALID_COLUMN_REFERENCE, message);
+                return Err(error.at(self.place_of(&key.expr)));
             }
             let sortable = self.sortable(targets[place].clone())?;
             let place = match sortable == targets[place] {
@@ -294,9 +308,10 @@ impl Binder<'_> {
         what: &str,
     ) -> Result<usize> {
         let clause = what.strip_prefix("SELECT ").unwrap_or(what);
-        refuse_constant(ast, clause)?;
+        refuse_constant(ast, clause).map_err(|error| error.at(self.place_of(ast)))?;
         if let Some(place) = ordinal(ast) {
-            return check_ordinal(place, columns.len(), clause);
+            let checked = check_ordinal(place, columns.len(), clause);
+            return checked.map_err(|error| error.at(self.place_of(ast)));
         }
         if let ast::Expr::Identifier(ident) = super::expr::strip(ast) {
             let name = fold(ident);
@@ -306,7 +321,8 @@ impl Binder<'_> {
                 let same = |(other, _): (usize, &OutColumn)| targets[other] == targets[place];
                 if !matching.all(same) {
                     let message = format!("{what} \"{name}\" is ambiguous");
-                    return Err(SqlError::new(code::AMBIGUOUS_COLUMN, message));
+                    let position = self.position(ident.span);
+                    return Err(SqlError::new(code::AMBIGUOUS_COLUMN, message).at(position));
                 }
                 return Ok(place);
             }
@@ -327,34 +343,30 @@ impl Binder<'_> {
         sets: Vec<Vec<usize>>,
     ) -> Result<()> {
         let aggregates = std::mem::take(&mut self.level().aggregates);
+        let named_at = std::mem::take(&mut self.level().named_at);
         let mut regroup = Regroup {
             keys: &keys,
             aggregates: aggregates.len(),
             dependent: Vec::new(),
             determined: self.determined(&keys),
             names: self.column_names(),
-            error: None,
+            named_at,
+            refused: None,
         };
-        for target in &mut select.targets {
-            regroup.rewrite(target)?;
-        }
-        if let Some(having) = &mut select.having {
-            regroup.rewrite(having)?;
-        }
-        for call in &mut select.windows {
-            call.args.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
-            call.partition.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
-            call.order.iter_mut().try_for_each(|(it, _)| regroup.rewrite(it))?;
-            call.filter.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
-        }
-        for call in &mut select.sets {
-            call.args.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
-        }
+        let behind = select.targets.iter_mut().chain(&mut select.having);
+        let windows = select.windows.iter_mut().flat_map(|call| {
+            let order = call.order.iter_mut().map(|(it, _)| it);
+            call.args.iter_mut().chain(&mut call.partition).chain(order).chain(&mut call.filter)
+        });
+        let calls = select.sets.iter_mut().flat_map(|call| &mut call.args);
+        let rewritten = behind.chain(windows).chain(calls).try_for_each(|it| regroup.rewrite(it));
+        rewritten.map_err(|refused| refused.error(|span| self.position(span)))?;
         for call in &aggregates {
             // What is not grouped by is an error of its own.
             for direct in &call.direct {
                 let mut grouped = direct.clone();
-                regroup.rewrite(&mut grouped)?;
+                let done = regroup.rewrite(&mut grouped);
+                done.map_err(|refused| refused.error(|span| self.position(span)))?;
                 if grouped != *direct || !regroup.dependent.is_empty() && has_column(direct) {
                     return Err(SqlError::unsupported("a direct argument that is no constant"));
                 }
@@ -400,15 +412,12 @@ fn sort_alike(places: &[usize], sort: &mut Vec<SortKey>) {
     }
 }
 
-fn check_distinct_on(places: &[usize], sort: &[SortKey]) -> Result<()> {
-    let leading = sort.iter().take_while(|key| places.contains(&key.column)).count();
-    if leading < sort.len() && leading < places.len() {
-        return Err(SqlError::new(
-            code::INVALID_COLUMN_REFERENCE,
-            "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
-        ));
-    }
-    Ok(())
+/// The first expression of DISTINCT ON that the order does not begin with, although it goes on.
+fn unmatched(places: &[usize], sort: &[SortKey]) -> Option<usize> {
+    let leading: Vec<usize> = sort.iter().map(|key| key.column).collect();
+    let leading = &leading[..leading.iter().take_while(|it| places.contains(it)).count()];
+    let is_cut = leading.len() < sort.len() && leading.len() < places.len();
+    places.iter().position(|place| is_cut && !leading.contains(place))
 }
 
 /// What is parsed but means nothing to PostgreSQL.

@@ -27,11 +27,12 @@ impl Binder<'_> {
             SetQuantifier::None | SetQuantifier::Distinct => false,
             other => return Err(SqlError::unsupported(format!("{name} {other}"))),
         };
-        let second = right;
+        let (first, second) = (left, right);
         let (mut left, _) = self.inside(|binder| binder.body(left, &[], Unknowns::Keep))?;
         let (mut right, _) = self.inside(|binder| binder.body(right, &[], Unknowns::Keep))?;
         if left.columns.len() != right.columns.len() {
-            return Err(set_op_columns(name));
+            let result = super::places::result_of(second, 0);
+            return Err(set_op_columns(name).at(result.map_or(0, |it| self.place_of(it))));
         }
         let mut columns = left.columns.clone();
         for (place, column) in columns.iter_mut().enumerate() {
@@ -41,10 +42,19 @@ impl Binder<'_> {
                 result.map_or_else(|| error.clone(), |it| self.at_wrong_type(error.clone(), it))
             })?;
             if !all || op != SetOp::Union {
-                self.need_equality(ty)?;
+                let equality = self.need_equality(ty);
+                equality.map_err(|error| match super::places::result_of(first, place) {
+                    Some(result) => error.at(self.place_of(result)),
+                    None => error,
+                })?;
             }
-            self.convert_column(&mut left, place, ty, CastContext::Implicit)?;
-            self.convert_column(&mut right, place, ty, CastContext::Implicit)?;
+            for (side, body) in [(&mut left, first), (&mut right, second)] {
+                let done = self.convert_column(side, place, ty, CastContext::Implicit);
+                done.map_err(|error| match super::places::result_of(body, place) {
+                    Some(result) => self.at_literal(error, result),
+                    None => error,
+                })?;
+            }
             let (one, other) = (&left.columns[place], &right.columns[place]);
             column.ty = ty;
             column.typmod = if one.typmod == other.typmod { one.typmod } else { -1 };

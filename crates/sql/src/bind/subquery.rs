@@ -55,9 +55,11 @@ impl Binder<'_> {
     }
 
     pub(super) fn scalar_subquery(&mut self, query: &ast::Query) -> Result<Expr> {
-        let query = self.subquery(query)?;
+        let ast = query;
+        let query = self.subquery(ast)?;
         let [column] = &query.query.columns[..] else {
-            return Err(SqlError::new(code::SYNTAX_ERROR, "subquery must return only one column"));
+            let error = SqlError::new(code::SYNTAX_ERROR, "subquery must return only one column");
+            return Err(error.at(self.place_before(ast)));
         };
         let (ty, typmod) = (column.ty, column.typmod);
         Ok(Expr { kind: ExprKind::Scalar(Box::new(query)), ty, typmod })

@@ -125,11 +125,11 @@ impl Binder<'_> {
 
     fn window_spec(&mut self, over: &WindowType) -> Result<WindowSpec> {
         let spec = match over {
-            WindowType::NamedWindow(name) => return self.named_window(&fold(name)),
+            WindowType::NamedWindow(name) => return self.named_window(name),
             WindowType::WindowSpec(spec) => spec.clone(),
         };
         let Some(name) = &spec.window_name else { return Ok(spec) };
-        let base = self.named_window(&fold(name))?;
+        let base = self.named_window(name)?;
         let name = fold(name);
         let refused = if !spec.partition_by.is_empty() {
             format!("cannot override PARTITION BY clause of window \"{name}\"")
@@ -151,10 +151,12 @@ impl Binder<'_> {
         })
     }
 
-    fn named_window(&mut self, name: &str) -> Result<WindowSpec> {
-        let found = self.level().named_windows.iter().find(|(it, _)| it == name);
+    fn named_window(&mut self, ident: &ast::Ident) -> Result<WindowSpec> {
+        let name = fold(ident);
+        let found = self.level().named_windows.iter().find(|(it, _)| *it == name);
         let spec = found.map(|(_, spec)| spec.clone()).ok_or_else(|| {
-            SqlError::new(code::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist"))
+            let message = format!("window \"{name}\" does not exist");
+            SqlError::new(code::UNDEFINED_OBJECT, message).at(self.position(ident.span))
         })?;
         match &spec.window_name {
             Some(_) => self.window_spec(&WindowType::WindowSpec(spec)),

@@ -25,7 +25,8 @@ impl Binder<'_> {
                 cte.alias.columns.iter().map(|column| fold(&column.name)).collect();
             if ctes.iter().any(|other: &Cte| other.name == name) {
                 let message = format!("WITH query name \"{name}\" specified more than once");
-                return Err(SqlError::new(code::DUPLICATE_ALIAS, message));
+                let position = self.position(cte.alias.name.span);
+                return Err(SqlError::new(code::DUPLICATE_ALIAS, message).at(position));
             }
             let bound = if let Some(clauses) = clauses {
                 let written = self.written_out(&name, &names, &cte.query, &clauses)?;
