@@ -297,10 +297,25 @@ impl IndexEntries {
 
     /// The number of a key and the rows that have ever had it.
     pub fn get(&self, key: Key) -> (KeyNo, Vec<RowNo>) {
+        let number = self.number(key);
+        (number, self.rows(number))
+    }
+
+    /// The number of a key, which has one from now on.
+    pub fn number(&self, key: Key) -> KeyNo {
+        let known = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&number) = known.numbers.get(&*key) {
+            return number;
+        }
+        drop(known);
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let inner = Arc::make_mut(&mut inner);
-        let number = inner.number(key);
-        (number, inner.rows[number.0 as usize].clone())
+        Arc::make_mut(&mut inner).number(key)
+    }
+
+    /// The rows that have ever had the key of a number.
+    pub fn rows(&self, number: KeyNo) -> Vec<RowNo> {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.rows.get(number.0 as usize).cloned().unwrap_or_default()
     }
 
     /// One with the same identifier and the same entries.

@@ -44,6 +44,11 @@ impl Binder<'_> {
         if let Some(over) = &function.over {
             return self.window_call(name, function, &written, over);
         }
+        if let Some(place) = super::hypothetical::place_of(name)
+            && !function.within_group.is_empty()
+        {
+            return self.hypothetical(place, name, function, &written);
+        }
         let clause = self.level().clause;
         if !matches!(clause, Clause::Targets | Clause::Having | Clause::OrderBy | Clause::Other)
             && !self.has_outer_level()

@@ -17,6 +17,7 @@ mod from;
 mod from_function;
 mod group_by;
 mod grouping;
+mod hypothetical;
 mod insert;
 mod joins;
 mod limits;

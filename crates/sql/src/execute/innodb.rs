@@ -205,7 +205,7 @@ impl Exec<'_> {
             Access::Keys { index: Some(index), columns, parts } => {
                 let entries = self.database().entries(*index, heap.id);
                 for values in self.key_values(scan, columns, parts, row)?.unwrap_or_default() {
-                    let (number, _) = entries.get(values.into());
+                    let number = entries.number(values.into());
                     self.take_gap(Target::KeyGap(entries.id, number))?;
                 }
                 Ok(())
@@ -252,7 +252,7 @@ impl Exec<'_> {
         if !self.is_innodb() {
             return Ok(());
         }
-        let (number, _) = rule.entries.get(keys.into());
+        let number = rule.entries.number(keys.into());
         self.pass_gap(Target::KeyGap(rule.entries.id, number))
     }
 

@@ -8,7 +8,7 @@ use super::{Exec, Row};
 use crate::catalog::Table;
 use crate::cells::{Cell, Group, RowNo, RowSet};
 use crate::error::{Result, SqlError, code};
-use crate::heap::{Heap, Key};
+use crate::heap::Heap;
 use crate::ir::{Expr, LockStrength, WaitPolicy};
 use crate::plan::{Access, KeyPart, Scan};
 use crate::types::{Datum, HashKey};
@@ -245,13 +245,12 @@ impl Exec<'_> {
                 None => found.push(self.row_of_key(scan, heap, values)),
                 Some(index) => {
                     let entries = self.database().entries(*index, heap.id);
-                    let key: Key = values.into();
+                    let number = entries.number(values.into());
                     if !is_locked {
-                        let (number, _) = entries.get(key.clone());
                         self.txn.cells.read_group(Group::Key(entries.id, number))?;
                     }
                     // Only now: of the rows that came until the group was read none may be missed.
-                    found.extend(entries.get(key).1);
+                    found.extend(entries.rows(number));
                 }
             }
         }

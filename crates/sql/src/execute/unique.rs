@@ -55,11 +55,11 @@ impl Exec<'_> {
         }
         let keys = Self::hash_keys(rule, values);
         self.await_key(rules, rule, &keys)?;
-        let (number, _) = rule.entries.get(keys.clone().into());
+        let number = rule.entries.number(keys.clone().into());
         self.hold_key(rule, number)?;
         // Others may have come, or begun to change what is there, while this one waited.
         self.await_key(rules, rule, &keys)?;
-        let (_, rows_now) = rule.entries.get(keys.clone().into());
+        let rows_now = rule.entries.rows(number);
         for row in rows_now {
             if Some(row) == own || !self.exists_now(&rules.heap, row) {
                 continue;

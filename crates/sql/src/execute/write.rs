@@ -93,7 +93,7 @@ impl Exec<'_> {
         // Others that insert the same key are waited for first.
         if let Some(rule) = rules.indexes.iter().find(|rule| rule.index.primary) {
             self.await_key(rules, rule, &keys)?;
-            let (number, _) = rule.entries.get(keys.clone().into());
+            let number = rule.entries.number(keys.clone().into());
             self.hold_key(rule, number)?;
         }
         let name = super::modify::key_name(self.env, &rules.table, &keys);
