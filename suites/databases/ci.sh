@@ -49,6 +49,7 @@ done
 start_galeras $galera_ports &
 cluster=$!
 start_postgres postgres "$pg"
+"$pgbin/psql" -X -q -h 127.0.0.1 -p "$pg" -U postgres -c "CREATE ROLE weak LOGIN" postgres
 start_standby standby "$standby" "$pg"
 make_namespace
 start_postgres_away postgres-away "$pg"

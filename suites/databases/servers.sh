@@ -155,7 +155,7 @@ start_standby() {
     await 30 "$1" is_postgres_ready "$2"
 }
 
-# A folder for MariaDB, with a user test whose password is test.
+# A folder for MariaDB, with a user test whose password is test, and one who may only look.
 make_mariadb() {
     folder_of mysql "$1"
     as mysql mariadb-install-db --no-defaults --datadir="$1" --skip-test-db \
@@ -165,6 +165,8 @@ make_mariadb() {
 CREATE DATABASE IF NOT EXISTS test;
 CREATE USER IF NOT EXISTS test@'%' IDENTIFIED BY 'test';
 GRANT ALL PRIVILEGES ON *.* TO test@'%' WITH GRANT OPTION;
+CREATE USER IF NOT EXISTS weak@'%' IDENTIFIED BY 'secret';
+GRANT SELECT ON test.* TO weak@'%';
 END
     if [ "$(id -u)" -eq 0 ]; then chown mysql "$1/init.sql"; fi
 }

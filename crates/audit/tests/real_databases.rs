@@ -283,6 +283,24 @@ fn a_server_that_is_cut_off_or_late_for_a_while_goes_on() {
     }
 }
 
+/// A user who may not make tables is told so.
+fn refuses_weak(name: &str, expected: &str) {
+    let url = variable(name);
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let place = rest.split_once('@').unwrap().1;
+    let driver = open(&[format!("{scheme}://weak:secret@{place}")]).unwrap();
+    let error = audit(driver.as_ref(), &short(Setting::Serializable)).unwrap_err().to_string();
+    assert!(error.contains(expected), "{error}");
+    assert!(!error.contains("secret"), "{error}");
+}
+
+#[test]
+#[ignore = "needs real servers: suites/databases/ci.sh"]
+fn a_user_without_rights_is_told_so() {
+    refuses_weak("SERIATIM_TEST_PG", "permission denied for schema public");
+    refuses_weak("SERIATIM_TEST_MYSQL", "command denied to user 'weak'");
+}
+
 /// An answer to COMMIT that never comes leaves open what became of the transaction.
 fn cut(name: &str, word: &str) {
     let url = variable(name);

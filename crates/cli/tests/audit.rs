@@ -29,6 +29,31 @@ impl Server {
     }
 }
 
+/// A folder with a certificate of `localhost` and its key.
+struct Certificate(std::path::PathBuf);
+
+impl Certificate {
+    fn new(name: &str) -> Certificate {
+        let folder = format!("seriatim-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        std::fs::write(folder.join("cert.pem"), made.cert.pem()).unwrap();
+        std::fs::write(folder.join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+        Certificate(folder)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Certificate {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -116,6 +141,48 @@ fn databases_that_cannot_be_audited_are_told_why() {
         let errors = errors.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(errors.contains(expected), "{arguments:?}: {errors}");
         assert!(!errors.contains("secret"), "{errors}");
+    }
+}
+
+#[test]
+fn connections_are_encrypted_as_the_address_asks() {
+    let (known, other) = (Certificate::new("known"), Certificate::new("other"));
+    let (cert, key) = (known.file("cert.pem"), known.file("key.pem"));
+    let encrypted = Server::start(&["--tls-cert", &cert, "--tls-key", &key]);
+    let plain = Server::start(&[]);
+    let by_name = encrypted.url.replace("127.0.0.1", "localhost");
+    let asked = |url: &str, how: &str| {
+        let url = format!("{url}?{how}");
+        let few = ["--isolation", "rc", "--transactions", "40", "--sessions", "2"];
+        audit(&[&[&*url], &few[..]].concat())
+    };
+    let roots = |of: &Certificate| format!("sslrootcert={}", of.file("cert.pem"));
+    let verified = format!("sslmode=verify-full&{}", roots(&known));
+    for (url, how) in [
+        (&encrypted.url, "sslmode=disable"),
+        (&encrypted.url, "sslmode=prefer"),
+        (&encrypted.url, "sslmode=require"),
+        (&plain.url, "sslmode=prefer"),
+        (&by_name, &*verified),
+    ] {
+        let (page, errors, code) = asked(url, how);
+        assert_eq!(code, Some(0), "{url} {how}: {page}{errors}");
+    }
+    let by_others = format!("sslmode=verify-full&{}", roots(&other));
+    let nowhere = "sslmode=verify-full&sslrootcert=/nowhere.pem";
+    for (url, how, expected) in [
+        (&plain.url, "sslmode=require", "TLS"),
+        // Another name than that of the certificate.
+        (&encrypted.url, &*verified, "certificate"),
+        // Somebody vouches for it whom nobody knows.
+        (&by_name, "sslmode=verify-full", "certificate"),
+        (&by_name, &*by_others, "certificate"),
+        (&by_name, nowhere, "/nowhere.pem"),
+        (&by_name, "sslmode=perhaps", "sslmode"),
+    ] {
+        let (page, errors, code) = asked(url, how);
+        assert_eq!(code, Some(3), "{url} {how}: {page}{errors}");
+        assert!(errors.contains(expected), "{how}: {errors}");
     }
 }
 
