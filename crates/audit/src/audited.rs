@@ -43,15 +43,15 @@ pub struct Audited {
     pub stale_reads: u64,
     /// How long before, at most, in nanoseconds.
     pub stale_age_max: u64,
-    /// Of each round, the median of that and how many there were.
-    pub(crate) stale_ages: Vec<(u64, u64)>,
+    /// Of rounds, the medians of that, about, and how many reads there were.
+    stale_ages: BTreeMap<u64, u64>,
     /// How many writes were acknowledged and are gone.
     pub lost_count: u64,
     /// The first of them.
     pub lost: Vec<LostWrite>,
     /// What was done to the servers.
     pub faults: Vec<FaultDone>,
-    /// When each round ended and what it showed.
+    /// When each round ended and what it showed; after very many rounds several are one.
     pub timeline: Vec<Moment>,
     /// How long it took until something was seen that is not promised.
     pub first_violation: Option<Duration>,
@@ -82,13 +82,16 @@ pub enum Kept {
     Unknown,
 }
 
-/// A round in numbers.
+/// How many moments there may be: an audit of days needs no more memory than one of an hour.
+const MOMENTS_MAX: usize = 4096;
+
+/// A round in numbers, or several that followed each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
-    /// When it ended, from the beginning of the audit.
+    /// When the last of them ended, from the beginning of the audit.
     pub at: Duration,
-    /// What its sessions did.
-    pub workload: Workload,
+    /// What its sessions did; none if that was not always the same.
+    pub workload: Option<Workload>,
     /// How many transactions committed.
     pub committed: u64,
     /// How many anomalies it shows.
@@ -109,7 +112,38 @@ pub struct Exemplar {
     pub(crate) level: Level,
 }
 
+impl Moment {
+    /// This one and the next one as one.
+    fn with(self, next: Moment) -> Moment {
+        Moment {
+            at: next.at,
+            workload: self.workload.filter(|it| Some(*it) == next.workload),
+            committed: self.committed + next.committed,
+            anomalies: self.anomalies + next.anomalies,
+            forbidden: self.forbidden + next.forbidden,
+        }
+    }
+}
+
 impl Audited {
+    /// A round has ended.
+    pub(crate) fn pass(&mut self, moment: Moment) {
+        self.timeline.push(moment);
+        if self.timeline.len() >= MOMENTS_MAX {
+            let pairs = self.timeline.chunks(2);
+            let one = |pair: &[Moment]| pair[1..].iter().fold(pair[0], |it, next| it.with(*next));
+            self.timeline = pairs.map(one).collect();
+        }
+    }
+
+    /// So many reads of a round were stale, by this median.
+    pub(crate) fn note_stale(&mut self, age_median: u64, reads: u64) {
+        // Six digits of a binary number say it well enough.
+        let digits = u64::BITS - age_median.leading_zeros();
+        let rounded = age_median >> digits.saturating_sub(6) << digits.saturating_sub(6);
+        *self.stale_ages.entry(rounded).or_default() += reads;
+    }
+
     pub(crate) fn new(product: String, setting: String, promise: Level) -> Audited {
         Audited {
             product,
@@ -121,7 +155,7 @@ impl Audited {
             anomalies: BTreeMap::new(),
             stale_reads: 0,
             stale_age_max: 0,
-            stale_ages: Vec::new(),
+            stale_ages: BTreeMap::new(),
             lost_count: 0,
             lost: Vec::new(),
             faults: Vec::new(),
@@ -162,10 +196,8 @@ impl Audited {
 
     /// The age of stale reads, in nanoseconds: about the median of all, from those of the rounds.
     pub fn stale_age_median(&self) -> Option<u64> {
-        let mut ages = self.stale_ages.clone();
-        ages.sort_unstable();
-        let mut left = ages.iter().map(|(_, reads)| reads).sum::<u64>() / 2;
-        for (age, reads) in ages {
+        let mut left = self.stale_ages.values().sum::<u64>() / 2;
+        for (&age, &reads) in &self.stale_ages {
             match left.checked_sub(reads) {
                 Some(rest) if rest > 0 => left = rest,
                 _ => return Some(age),
@@ -184,5 +216,44 @@ pub trait Watcher: Sync {
 impl<F: Fn(&Audited) + Sync> Watcher for F {
     fn round(&self, so_far: &Audited) {
         self(so_far);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audit_of_days_is_told_in_as_much_room_as_one_of_an_hour() {
+        let (product, setting) = ("a database".to_owned(), "SERIALIZABLE".to_owned());
+        let mut audited = Audited::new(product, setting, Level::Serializable);
+        for round in 1..=100_000 {
+            let workload = if round % 3 == 0 { Workload::General } else { Workload::Bank };
+            let (at, workload) = (Duration::from_secs(round), Some(workload));
+            audited.pass(Moment { at, workload, committed: 2, anomalies: 1, forbidden: 0 });
+            audited.note_stale(round * 1000, 1);
+        }
+        assert!(audited.timeline.len() < MOMENTS_MAX);
+        assert!(audited.stale_ages.len() < MOMENTS_MAX);
+        assert_eq!(audited.timeline.iter().map(|it| it.committed).sum::<u64>(), 200_000);
+        assert!(audited.timeline.is_sorted_by_key(|it| it.at));
+        assert_eq!(audited.timeline.last().unwrap().at, Duration::from_secs(100_000));
+        let median = audited.stale_age_median().unwrap();
+        assert!((48_000_000..=50_000_000).contains(&median), "{median}");
+    }
+
+    #[test]
+    fn few_rounds_are_told_one_by_one() {
+        let (product, setting) = ("a database".to_owned(), "SERIALIZABLE".to_owned());
+        let mut audited = Audited::new(product, setting, Level::Serializable);
+        let workload = Some(Workload::Bank);
+        let at = Duration::from_secs(1);
+        let moment = Moment { at, workload, committed: 2, anomalies: 1, forbidden: 0 };
+        audited.pass(moment);
+        audited.pass(moment);
+        assert_eq!(audited.timeline, [moment, moment]);
+        assert_eq!(audited.stale_age_median(), None);
+        audited.note_stale(7, 1);
+        assert_eq!(audited.stale_age_median(), Some(7));
     }
 }

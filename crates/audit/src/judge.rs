@@ -92,9 +92,9 @@ impl<'a> Judge<'a> {
         audited.rounds += 1;
         audited.bytes_checked += lines.len() as u64;
         audited.time = ended;
-        audited.timeline.push(Moment {
+        audited.pass(Moment {
             at: ended,
-            workload: turn.workload,
+            workload: Some(turn.workload),
             committed: tally.committed,
             anomalies: seen,
             forbidden,
@@ -188,7 +188,7 @@ pub(crate) fn note(audited: &mut Audited, workload: Workload, history: &History,
     if let Some(stale) = &report.stale {
         audited.stale_reads += stale.reads;
         audited.stale_age_max = audited.stale_age_max.max(stale.age_max.amount);
-        audited.stale_ages.push((stale.age_median.amount, stale.reads));
+        audited.note_stale(stale.age_median.amount, stale.reads);
     }
     let Some(level) = weakest_broken(&report) else { return };
     if audited.exemplar.as_ref().is_none_or(|known| level < known.level) {

@@ -468,7 +468,7 @@ fn fault(done: FaultDone) -> audited::Fault {
 fn moment(moment: &Moment) -> audited::Moment {
     audited::Moment {
         at: moment.at.as_secs_f64(),
-        workload: moment.workload.code(),
+        workload: moment.workload.map_or("several", |it| it.code()),
         committed: moment.committed,
         anomalies: moment.anomalies,
         forbidden: moment.forbidden,

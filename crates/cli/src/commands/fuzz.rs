@@ -34,13 +34,17 @@ Exit codes: 0 the assertion held in all runs, 1 it broke, 2 it held until the bu
                           bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
 by its reader.";
 
+const USAGE: &str = "\
+seriatim fuzz [OPTIONS] <APP>
+       seriatim fuzz [OPTIONS] -- <CMD>...";
+
 /// The flags.
 #[derive(clap::Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub struct Args {
     /// One of the applications that come with the program; a command of your own stands behind
     /// `--` instead
-    #[arg(value_name = "APP", value_parser = app_parser(), required_unless_present = "command")]
+    #[arg(value_name = "APP or -- CMD", value_parser = app_parser(), required_unless_present = "command")]
     app: Option<&'static str>,
     /// The level of its transactions: cc if it is not named; transactions of a command that ask
     /// for another level get that

@@ -359,8 +359,8 @@ fn seen(seen: &Seen, width: usize) -> String {
     }
     if seen.refused > 0 {
         let text = format!(
-            "In {} the command wrote that the database refused a transaction (40001 or 40P01): \
-             try again what is refused.",
+            "In {} the command wrote that the database refused a transaction (40001, 40P01 \
+             or 1213): try again what is refused.",
             plural(seen.refused, "run")
         );
         page += &wrap(&text, "  ", width);
