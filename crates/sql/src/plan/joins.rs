@@ -19,6 +19,9 @@ pub fn plan(catalog: &Catalog, from: &From, conditions: Vec<Expr>) -> Node {
     let mut once: Vec<Expr> = once.filter_map(Option::take).collect();
     // What is false whatever is in the database ends the search before anything is asked.
     leaves.iter().for_each(|leaf| known_inside(leaf, &mut once));
+    let mut needed = Vec::new();
+    conditions.iter().flatten().for_each(|it| super::reduce::known_not_null(it, true, &mut needed));
+    once.extend(needed.into_iter().map(|it| Expr::bool(ExprKind::IsNotNull(Box::new(it)))));
     once.sort_by_cached_key(|it| !it.is_known());
     let mut left: Vec<Option<&From>> = leaves.iter().copied().map(Some).collect();
     let mut tree: Option<Node> = None;

@@ -64,6 +64,35 @@ fn collect(expr: &Expr, is_condition: bool, found: &mut Vec<usize>) {
     }
 }
 
+/// Adds what is known before anything runs, and without which an expression is null, or, if
+/// `is_condition`, is not true.
+pub fn known_not_null(expr: &Expr, is_condition: bool, found: &mut Vec<Expr>) {
+    if expr.is_known() {
+        if !matches!(&expr.kind, ExprKind::Const(value) if !value.is_null()) {
+            found.push(expr.clone());
+        }
+        return;
+    }
+    match &expr.kind {
+        ExprKind::Call { callee, args, .. } if callee.proc.strict => {
+            args.iter().for_each(|it| known_not_null(it, false, found));
+        }
+        ExprKind::And(list) if is_condition => {
+            list.iter().for_each(|it| known_not_null(it, true, found));
+        }
+        ExprKind::Not(inner)
+        | ExprKind::Relabel(inner)
+        | ExprKind::ThroughText(inner)
+        | ExprKind::Typmod { arg: inner, .. } => known_not_null(inner, false, found),
+        ExprKind::BoolTest(inner, BoolTest::True | BoolTest::False | BoolTest::NotUnknown)
+            if is_condition =>
+        {
+            known_not_null(inner, false, found);
+        }
+        _ => {}
+    }
+}
+
 fn is_column(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Column { .. })
 }
