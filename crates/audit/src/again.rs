@@ -4,6 +4,7 @@ use crate::error::AuditError;
 use crate::round::Tally;
 use seriatim_history::formats::{Format, ReadOptions, read_bytes};
 use seriatim_history::{History, ReadError, Spot, Status};
+use seriatim_isolation::Level;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -48,6 +49,12 @@ impl Recording {
         let header: serde_json::Value = serde_json::from_str(&self.header).unwrap_or_default();
         let text = |name: &str| header[name].as_str().unwrap_or_default().to_owned();
         (text("database"), text("isolation"))
+    }
+
+    /// What the database promised at that setting; recordings of earlier versions do not say.
+    pub fn promise(&self) -> Option<Level> {
+        let header: serde_json::Value = serde_json::from_str(&self.header).ok()?;
+        header["promise"].as_str()?.parse().ok()
     }
 
     fn line(&mut self) -> Result<Option<String>, AuditError> {

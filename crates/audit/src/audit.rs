@@ -154,6 +154,7 @@ impl Audit {
             "source": "audit",
             "database": driver.product(),
             "isolation": driver.setting_name(self.setting),
+            "promise": driver.promise(self.setting).code(),
             "seed": self.seed,
         })
     }
@@ -285,16 +286,18 @@ const MAKE_PAUSE: Duration = Duration::from_millis(300);
 /// How long it is tried to take away what was made.
 const CLEAN_MAX: Duration = Duration::from_secs(20);
 
-/// Checks a recording again, round by round.
+/// Checks a recording again, round by round, by a level, or else by what the database promised as
+/// the recording says, or by serializability.
 pub fn audit_again(
     path: &Path,
-    promise: Level,
+    level: Option<Level>,
     order: Order,
     watcher: &dyn Watcher,
     is_asked_to_end: &AtomicBool,
 ) -> Result<Audited, AuditError> {
     let mut recording = Recording::open(path)?;
     let (product, setting) = recording.about();
+    let promise = level.or_else(|| recording.promise()).unwrap_or(Level::Serializable);
     let scheduler = Mutex::new(Scheduler::new(Some(Workload::General), None, |_| true, 0));
     let mut judge = Judge::new(Audited::new(product, setting, promise), order, watcher, &scheduler);
     judge.file = Some(path);

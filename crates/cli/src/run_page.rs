@@ -28,9 +28,14 @@ pub struct RunPage<'r> {
     pub run: Option<(&'r Checked, &'r History)>,
 }
 
-/// Writes the page, if it is wanted.
-pub fn write(path: &Option<PathBuf>, about: &RunPage<'_>) -> Result<(), Failure> {
-    page_file::write(path, || {
+/// Writes the page and the pictures alone, as far as they are wanted.
+pub fn write(
+    html: &Option<PathBuf>,
+    svg: &Option<PathBuf>,
+    about: &RunPage<'_>,
+) -> Result<(), Failure> {
+    page_file::write(svg, || page::svg(about.run.map(|(checked, _)| checked)))?;
+    page_file::write(html, || {
         let overview = about.run.map(|(checked, history)| overview(history, &checked.report));
         let checked =
             about.run.map(|(checked, _)| CheckedInput { checked, overview: overview.as_ref() });

@@ -111,6 +111,9 @@ fn what_was_recorded_can_be_checked_and_nothing_is_left_behind() {
     let (page, errors, code) = audit(&[&[&*server.url], &arguments[..]].concat());
     assert_eq!(code, Some(0), "{page}{errors}");
     assert!(page.contains("keeps read committed, as it promises"), "{page}");
+    let (page, errors, code) = audit(&["--again", file]);
+    assert_eq!(code, Some(0), "{page}{errors}");
+    assert!(page.contains("READ COMMITTED: keeps read committed, as it promises"), "{page}");
     let checked = Command::new(env!("CARGO_BIN_EXE_seriatim"))
         .args(["check", "--quiet", "--level", "cc", file])
         .output()

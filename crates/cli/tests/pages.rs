@@ -37,13 +37,16 @@ fn every_command_that_explains_writes_a_page() {
     let program =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/programs/write-skew.tx").to_owned();
     let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories/deposits.txt");
+    let recording =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../histories/databases/mariadb-rr.jsonl");
     let (html, svg, small) = (folder.at("p.html"), folder.at("p.svg"), folder.at("small.jsonl"));
     let relaxed = ["--level", "causal", "--boundary", "relaxed"];
     let predict = [&["predict", trace][..], &relaxed, &["--html", &html, "--svg", &svg]].concat();
     let commands = [
         vec!["check", STOCK, "--html", &html, "--svg", &svg],
         vec!["minimize", STOCK, "-l", "si", "-o", &small, "--html", &html, "--svg", &svg],
-        vec!["explore", &program, "--level", "si", "--html", &html],
+        vec!["explore", &program, "--level", "si", "--html", &html, "--svg", &svg],
+        vec!["audit", "--again", recording, "--html", &html, "--svg", &svg],
         predict,
     ];
     for command in commands {

@@ -14,7 +14,7 @@ use seriatim_audit::{
 };
 use seriatim_isolation::{Level, Order};
 use seriatim_report::audited::{self, Hermitage};
-use seriatim_report::{Checked, Times};
+use seriatim_report::{Checked, Times, page};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -107,6 +107,9 @@ pub struct Args {
     /// Where to write all of it as a page to look at
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also write the pictures of the anomalies alone to this file, for papers and slides
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// How the result is written
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
@@ -168,10 +171,10 @@ fn own(name: &str) -> Result<WorkloadChoice, String> {
 
 /// Audits the database at each level.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let files = || args.output.iter().chain(&args.markdown).chain(&args.html);
+    let files = || args.output.iter().chain(&args.markdown).chain(&args.html).chain(&args.svg);
     if files().any(|path| path == Path::new("-")) {
-        let problem = "--output, --markdown and --html need names of files: the result is on \
-                       standard output";
+        let problem = "--output, --markdown, --html and --svg need names of files: the result is \
+                       on standard output";
         return Err(Failure::Message(problem.to_owned()));
     }
     may_write(files(), &[])?;
@@ -228,14 +231,15 @@ impl Found {
             write(path, &(audited::markdown(&self.all) + &scenarios.unwrap_or_default()))?;
         }
         if let Some(path) = &args.html {
-            write(path, &audited::html(&self.all, hermitage, PAGE_WIDTH))?;
+            write(path, &page::audited(&self.all, hermitage))?;
+        }
+        if let Some(path) = &args.svg {
+            let shown = self.all.iter().filter_map(|it| it.exemplar.as_ref());
+            write(path, &page::svg(shown.map(|(_, checked)| checked)))?;
         }
         Ok(())
     }
 }
-
-/// How wide the text of a page is, in columns.
-const PAGE_WIDTH: usize = 100;
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     whole_files::write(path, |path| std::fs::write(path, text))
@@ -317,9 +321,9 @@ fn again(args: &Args, path: &Path, found: &mut Found) -> Result<Exit, Failure> {
         let anomalies: u64 = so_far.anomalies.values().sum();
         progress.reach(so_far.bytes_checked, format!("{anomalies} anomalies"));
     };
-    let level = args.check.unwrap_or(Level::Serializable);
-    let audited = seriatim_audit::audit_again(path, level, args.order, &watch, is_asked_to_end)
-        .map_err(|error| Failure::about(path.display(), error))?;
+    let audited =
+        seriatim_audit::audit_again(path, args.check, args.order, &watch, is_asked_to_end)
+            .map_err(|error| Failure::about(path.display(), error))?;
     drop(progress);
     let exit = judged(&audited);
     found.add(args, report(args, audited))?;

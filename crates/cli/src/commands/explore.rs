@@ -111,6 +111,9 @@ pub struct Args {
     /// its picture
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also write the picture of the counterexample alone to this file, for papers and slides
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
 }
 
 fn page(explored: &Explored) -> String {
@@ -158,8 +161,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::about(&args.program, problem));
     }
     // Refuses a checkpoint that is the program, or that cannot be written.
-    page_file::refuse_standard_output(&args.html)?;
-    may_write(args.checkpoint.iter().chain(&args.html), &[Path::new(&args.program)])?;
+    let pages = || args.html.iter().chain(&args.svg);
+    page_file::refuse_standard_output(pages())?;
+    may_write(args.checkpoint.iter().chain(pages()), &[Path::new(&args.program)])?;
     if let Some(app) = seriatim_apps::find(&args.program) {
         let subject = Subject {
             program: apps::program(app),
@@ -257,6 +261,8 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             Style::Json => output::raw((explored::json(&explored) + "\n").as_bytes())?,
         }
         page_file::write(&args.html, || page(&explored))?;
+        let checked = || explored.behaviour.as_ref().map(|it| &it.checked);
+        page_file::write(&args.svg, || page::svg(checked()))?;
         // What was found is told even if it cannot be kept.
         kept?;
         Ok(match interrupt::asked() {

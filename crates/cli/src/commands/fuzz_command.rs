@@ -72,6 +72,9 @@ pub struct CommandArgs {
     /// is to blame, and its anomalies with their pictures
     #[arg(long, value_name = "FILE", requires = "command")]
     html: Option<PathBuf>,
+    /// Also write the pictures of its anomalies alone to this file, for papers and slides
+    #[arg(long, value_name = "FILE", requires = "command")]
+    svg: Option<PathBuf>,
     /// Where to write the result as JUnit's XML, for CI
     #[arg(long, value_name = "FILE", requires = "command")]
     junit: Option<PathBuf>,
@@ -88,8 +91,9 @@ impl CommandArgs {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let own = &args.own;
-    refuse_standard_output(&own.html)?;
-    may_write(args.output.iter().chain(&args.save).chain(&own.junit).chain(&own.html), &[])?;
+    let pages = || own.html.iter().chain(&own.svg);
+    refuse_standard_output(pages())?;
+    may_write(args.output.iter().chain(&args.save).chain(&own.junit).chain(pages()), &[])?;
     let is_asked_to_end = interrupt::ask_next();
     let application = own.application.application(&args.known());
     let family = args.family()?;
@@ -440,7 +444,7 @@ fn write_page(args: &Args, tried: &Tried, kept: Option<&KeptRun>) -> Result<(), 
         sequence: kept.map(|kept| &kept.sequence),
         run: checked.zip(kept.map(|kept| &kept.history)),
     };
-    run_page::write(&args.own.html, &about)
+    run_page::write(&args.own.html, &args.own.svg, &about)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

@@ -59,6 +59,9 @@ pub struct Args {
     /// with their pictures
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Also write the pictures of its anomalies alone to this file, for papers and slides
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
     /// Stop before each weak read of the command, or where another connection goes on if no read
     /// is weak, until Enter is pressed
     #[arg(long, requires = "command")]
@@ -69,8 +72,9 @@ pub struct Args {
 
 /// Runs it again, and says whether it went the same way.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    refuse_standard_output(&args.html)?;
-    may_write(args.save.iter().chain(&args.html), &[&args.run])?;
+    let pages = || args.html.iter().chain(&args.svg);
+    refuse_standard_output(pages())?;
+    may_write(args.save.iter().chain(pages()), &[&args.run])?;
     let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
     match args.app {
         None if args.own.is_given() => match serde_json::from_slice(&bytes) {

@@ -80,26 +80,4 @@ impl Hermitage {
             .collect();
         serde_json::json!({ "database": self.product, "hermitage": scenarios }).to_string()
     }
-
-    /// The rows of a table of HTML.
-    pub(super) fn html(&self) -> String {
-        let mut page = String::from("<h2>Hermitage</h2><table><tr><th>scenario</th>");
-        for name in &self.settings {
-            page += &format!("<th>{}</th>", super::html::escaped(name));
-        }
-        page += "</tr>";
-        for scenario in &self.scenarios {
-            page += &format!("<tr><th>{}</th>", super::html::escaped(&scenario.name));
-            for happened in &scenario.happened {
-                let class = match happened {
-                    Some(true) => "bad",
-                    Some(false) => "good",
-                    None => "open",
-                };
-                page += &format!("<td class=\"{class}\">{}</td>", mark(*happened));
-            }
-            page += "</tr>";
-        }
-        page + "</table>"
-    }
 }

@@ -1,12 +1,10 @@
 //! What `seriatim audit` found: whether a database keeps what it promises.
 
 mod hermitage;
-mod html;
 mod json;
 mod matrix;
 
 pub use hermitage::{Hermitage, Scenario};
-pub use html::html;
 pub use json::json;
 pub use matrix::{markdown, matrix};
 
@@ -125,6 +123,17 @@ impl Audited {
 
 /// The page about one setting.
 pub fn render(audited: &Audited, width: usize) -> String {
+    let mut page = found(audited, width);
+    if let Some((workload, checked)) = &audited.exemplar {
+        let text = format!("The first round that shows it (workload {workload}):");
+        page += &format!("\n{}", wrap(&text, "", width));
+        page += &explained(checked, width);
+    }
+    page
+}
+
+/// The same without what explains it.
+pub(crate) fn found(audited: &Audited, width: usize) -> String {
     let (style, verdict) = verdict(audited);
     let title = format!("{} {}: {verdict}", clean(&audited.product), audited.setting);
     let mut page = format!("{}\n", paint(style, wrap(&title, "", width).trim_end()));
@@ -145,13 +154,7 @@ pub fn render(audited: &Audited, width: usize) -> String {
             page += &format!("  {name}: {} ({rate:.1} of 1,000 commits)\n", grouped(*count));
         }
     }
-    page += &beside(audited, width);
-    if let Some((workload, checked)) = &audited.exemplar {
-        let text = format!("The first round that shows it (workload {workload}):");
-        page += &format!("\n{}", wrap(&text, "", width));
-        page += &explained(checked, width);
-    }
-    page
+    page + &beside(audited, width)
 }
 
 /// What is wrong beside isolation, and what was done to the servers.

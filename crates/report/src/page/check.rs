@@ -54,6 +54,16 @@ pub(super) fn input(input: &CheckedInput<'_>) -> Markup {
     one(input, &mut Room { number: 0, left: BYTES_MAX })
 }
 
+/// One of several on a page: `number` is how many anomalies come before its own.
+#[cfg(feature = "json")]
+pub(super) fn input_from(input: &CheckedInput<'_>, number: &mut usize) -> Markup {
+    // They share the room of the page as well as they can.
+    let mut room = Room { number: *number, left: BYTES_MAX / 4 };
+    let told = one(input, &mut room);
+    *number = room.number;
+    told
+}
+
 /// How many anomalies there are before, and how much a page may still grow.
 struct Room {
     number: usize,

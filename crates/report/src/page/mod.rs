@@ -8,6 +8,8 @@
 //! **Invariant:** whatever comes from a file goes through the template, which escapes it; nothing
 //! here puts text together to markup.
 
+#[cfg(feature = "json")]
+mod audited;
 mod check;
 pub mod diagram;
 pub(crate) mod draw;
@@ -15,6 +17,8 @@ pub(crate) mod frame;
 mod overview;
 mod told;
 
+#[cfg(feature = "json")]
+pub use audited::audited;
 pub(crate) use check::violation;
 pub use check::{CheckedInput, render};
 pub use overview::{Neighbour, Overview, Strip, Window};
@@ -24,9 +28,9 @@ use crate::checked::Checked;
 use crate::prose::clean;
 
 /// The pictures of all anomalies of `inputs`, as one file.
-pub fn svg(inputs: &[Checked]) -> String {
+pub fn svg<'c>(inputs: impl IntoIterator<Item = &'c Checked>) -> String {
     let pictures: Vec<_> = inputs
-        .iter()
+        .into_iter()
         .flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)))
         .map(|(checked, group)| {
             let title = format!("{}: {}", clean(&checked.input), group.kind.info().name);

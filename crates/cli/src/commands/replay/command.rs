@@ -26,7 +26,7 @@ fn write_page(args: &Args, retried: &Retried, run: &Run) -> Result<(), Failure> 
         sequence: Some(&sequence),
         run: Some((&retried.checked, &run.history)),
     };
-    run_page::write(&args.html, &about)
+    run_page::write(&args.html, &args.svg, &about)
 }
 
 /// Runs the command again.

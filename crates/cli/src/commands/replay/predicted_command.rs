@@ -114,5 +114,5 @@ fn write_page(
         sequence: Some(&sequence),
         run: Some((checked, history)),
     };
-    run_page::write(&args.html, &about)
+    run_page::write(&args.html, &args.svg, &about)
 }

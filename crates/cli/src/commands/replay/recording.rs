@@ -29,7 +29,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         sequence: None,
         run: Some((&checked, &replayed.run.history)),
     };
-    run_page::write(&args.html, &about)?;
+    run_page::write(&args.html, &args.svg, &about)?;
     if let Some(path) = &args.save {
         save(&replayed.run.history, Format::Jsonl, path)?;
     }
