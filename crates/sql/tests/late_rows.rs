@@ -73,7 +73,9 @@ impl CellTxn for EventfulTxn {
     fn read_group(&mut self, group: Group) -> Result<()> {
         if matches!(group, Group::Key(..)) {
             let event = self.event.lock().unwrap().take();
-            event.map(|event| event());
+            if let Some(event) = event {
+                event();
+            }
         }
         self.inner.read_group(group)
     }
