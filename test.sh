@@ -58,7 +58,8 @@ cargo fmt --all --check
 say "lints"
 cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 say "tests"
-cargo nextest run --workspace --all-features --locked
+# One run names all that fail.
+cargo nextest run --workspace --all-features --locked --no-fail-fast
 # Tests on a collection of histories that is not part of the clone.
 collection() { cargo nextest "$@" --workspace --all-features --locked --run-ignored only -E 'binary(shared_histories)'; }
 if [ -d ../shared/histories ]; then

@@ -1,5 +1,5 @@
-//! What is done to a network namespace: for a while what it sends is lost, or late. What others send
-//! to it arrives, which no connection notices that waits for an answer.
+//! What is done to a network namespace: for a while what it sends is lost, or late. What others
+//! send to it arrives, which no connection notices that waits for an answer.
 
 use std::time::Duration;
 

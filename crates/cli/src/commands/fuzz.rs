@@ -44,7 +44,11 @@ seriatim fuzz [OPTIONS] <APP>
 pub struct Args {
     /// One of the applications that come with the program; a command of your own stands behind
     /// `--` instead
-    #[arg(value_name = "APP or -- CMD", value_parser = app_parser(), required_unless_present = "command")]
+    #[arg(
+        value_name = "APP or -- CMD",
+        value_parser = app_parser(),
+        required_unless_present = "command"
+    )]
     app: Option<&'static str>,
     /// The level of its transactions: cc if it is not named; transactions of a command that ask
     /// for another level get that

@@ -76,7 +76,8 @@ fn template(place: Place, orders: &[ast::OrderByExpr]) -> Result<String> {
             format!("(count(*) FILTER (WHERE {before} OR {alike}) + 1) / (count(*) + 1)::float8")
         }
     };
-    // What is asked for is one for all rows: named outside of aggregates, too, it must be grouped by.
+    // What is asked for is one for all rows: named outside of aggregates, too, it must be grouped
+    // by.
     let nulls: Vec<String> =
         (0..orders.len()).map(|it| format!("\"{}\" IS NULL", asked(it))).collect();
     Ok(format!("{made} + CASE WHEN {} THEN 0 ELSE 0 END", nulls.join(" OR ")))
