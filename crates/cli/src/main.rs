@@ -53,7 +53,7 @@ fn usage(message: &clap::Error) -> ExitCode {
 }
 
 /// A panic is our mistake, wherever it happens: say so briefly, leave no half-written file, exit
-/// with code 4.
+/// with code 4. In a connection of a server it ends that connection: others are connected, too.
 fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let _ = writeln!(
@@ -61,6 +61,9 @@ fn report_panics() {
             "seriatim: internal error: {panic}\nThis is a bug in seriatim. Please report it with \
              the command and, if you can, the input."
         );
+        if seriatim_server::is_contained() {
+            return;
+        }
         whole_files::remove_all();
         std::process::exit(Exit::Internal as i32);
     }));

@@ -22,6 +22,7 @@
 
 pub mod cells;
 mod config;
+mod contained;
 mod error;
 pub mod holding;
 mod http;
@@ -34,6 +35,7 @@ mod server;
 mod session;
 
 pub use config::Config;
+pub use contained::is_contained;
 pub use refusals::Refusals;
 pub use seriatim_store::{ChooserKind, UnknownChooser};
 pub use server::{ServeError, Server, Stopper, Visitors};

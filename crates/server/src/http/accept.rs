@@ -2,6 +2,7 @@
 //! server stops.
 
 use super::stalled::Stalled;
+use crate::contained::contained_future;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -40,7 +41,8 @@ pub(crate) async fn accept(
             // Those that have ended make room.
             Some(_) = connections.join_next() => {}
             (stream, place) = next(&listener, &places) => {
-                connections.spawn(converse(stream, place, router.clone(), stop.clone()));
+                let converse = converse(stream, place, router.clone(), stop.clone());
+                connections.spawn(contained_future(converse));
             }
         }
     }

@@ -8,10 +8,10 @@ use super::frontend::{Command, Param, ParamTypes, capability, parameters};
 use super::packet::{End, Wire, Wired};
 use super::session::{MysqlSession, Outcome};
 use super::{Shared, auth, binary};
+use crate::contained::{Panicked, contained};
 use crate::postgres::{Admitted, Seat, completed};
 use seriatim_sql::session::Session;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -31,14 +31,14 @@ pub(super) fn converse(admitted: &Admitted, shared: &Shared) {
         return;
     }
     let mut wire = Wire::new(socket.clone(), shared.config.packet_bytes_max);
-    let result = catch_unwind(AssertUnwindSafe(|| talk(&mut wire, admitted, shared)));
+    let result = contained(|| talk(&mut wire, admitted, shared));
     let end = match result {
         Ok(Ok(())) => None,
         Ok(Err(End::Gone)) if shared.registry.is_stopping() => Some(MysqlError::shutdown()),
         Ok(Err(End::Gone | End::Late)) => None,
         Ok(Err(End::Fatal(error))) => Some(error),
         // A mistake of ours, which is not to end the server.
-        Err(_) => Some(MysqlError::internal()),
+        Err(Panicked) => Some(MysqlError::internal()),
     };
     if let Some(error) = end {
         let _ = wire.put(&error_body(&error)).and_then(|()| wire.flush());

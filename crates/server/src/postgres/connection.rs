@@ -13,6 +13,7 @@ use super::rows::{Formats, Writer, description};
 use super::startup::{Greeting, Wish, authenticate, greet};
 use super::wire::{End, Wire, Wired};
 use super::{Shared, copy};
+use crate::contained::{Panicked, contained};
 use pgwire::api::auth::sasl::scram::random_nonce;
 use pgwire::messages::response::{
     CommandComplete, EmptyQueryResponse, NotificationResponse, ReadyForQuery, TransactionStatus,
@@ -27,7 +28,6 @@ use seriatim_sql::session::{Reply, Session, Status};
 use std::collections::HashMap;
 use std::io::Read;
 use std::net::Shutdown;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -46,14 +46,14 @@ pub(super) fn converse(admitted: &Admitted, shared: &Shared) {
         return;
     }
     let mut wire = Wire::new(socket.clone(), shared.config.message_bytes_max);
-    let result = catch_unwind(AssertUnwindSafe(|| talk(&mut wire, admitted, shared)));
+    let result = contained(|| talk(&mut wire, admitted, shared));
     let end = match result {
         Ok(Ok(())) => None,
         Ok(Err(End::Gone)) if shared.registry.is_stopping() => Some(report::shutdown()),
         Ok(Err(End::Gone | End::Late)) => None,
         Ok(Err(End::Fatal(error))) => Some(error),
         // A mistake of ours, which is not to end the server.
-        Err(_) => Some(SqlError::internal("the session has ended by an internal error")),
+        Err(Panicked) => Some(SqlError::internal("the session has ended by an internal error")),
     };
     if let Some(error) = end {
         let told = wire.put(&report::error(&error, Severity::Fatal)).and_then(|()| wire.flush());
