@@ -3,7 +3,7 @@
 use super::call::{FromCall, output_columns};
 use super::{Binder, Clause, fold, split_name};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Expr, ExprKind, From, FromFunction, OutColumn};
+use crate::ir::{Expr, ExprKind, From, FromFunction, OutColumn, SetCall};
 use crate::types::{Array, Datum, Oid, TypeKind};
 use sqlparser::ast;
 use std::sync::Arc;
@@ -133,6 +133,13 @@ impl Binder<'_> {
             None => name.to_owned(),
         };
         let is_typed = !typed.is_empty();
+        if is_typed {
+            let is_named = outputs.iter().any(|(name, _)| !name.is_empty());
+            self.check_definitions(ty, is_named).map_err(|error| {
+                let first = alias.and_then(|alias| alias.columns.first());
+                error.at(first.map_or(0, |it| self.position(it.name.span)))
+            })?;
+        }
         let columns = if is_typed {
             typed
         } else if let [(only, ty)] = outputs[..] {
@@ -159,6 +166,9 @@ impl Binder<'_> {
             vec![column(&single, ty, -1)]
         };
         let types: Vec<Oid> = columns.iter().map(|column| column.ty).collect();
+        if is_typed && let FromCall::Set(call) = &call {
+            self.check_base(call, &types)?;
+        }
         let shape = (is_typed && proc.is_some_and(|it| it.name.contains("_to_record")))
             .then(|| shape(&columns));
         let function = match call {
@@ -175,6 +185,33 @@ impl Binder<'_> {
             }
         };
         Ok((function, columns))
+    }
+
+    /// What a function is given as an example of its rows must have the columns that are defined.
+    fn check_base(&self, call: &SetCall, wanted: &[Oid]) -> Result<()> {
+        let Some(ExprKind::Row { fields, .. }) = call.args.first().map(|arg| &arg.kind) else {
+            return Ok(());
+        };
+        let found: Vec<Oid> = fields.iter().map(|field| field.ty).collect();
+        if found == wanted {
+            return Ok(());
+        }
+        let message = "function return row and query-specified return row do not match";
+        Err(SqlError::new(code::DATATYPE_MISMATCH, message))
+    }
+
+    /// Definitions of columns are for functions that return any record.
+    fn check_definitions(&self, ty: Oid, has_outputs: bool) -> Result<()> {
+        let message = if has_outputs {
+            "a column definition list is redundant for a function with OUT parameters"
+        } else if matches!(self.catalog.kind(ty), Some(TypeKind::Composite(_))) {
+            "a column definition list is redundant for a function returning a named composite type"
+        } else if ty != Oid::RECORD {
+            "a column definition list is only allowed for functions returning \"record\""
+        } else {
+            return Ok(());
+        };
+        Err(SqlError::new(code::SYNTAX_ERROR, message))
     }
 
     fn add_functions(

@@ -255,6 +255,12 @@ impl Binder<'_> {
         order: &[(Expr, SortKey)],
         following: bool,
     ) -> Result<Expr> {
+        let is_span = order.first().is_some_and(|(key, _)| offset_type(key.ty) == Oid::INTERVAL);
+        // The parser takes every literal in this place for an interval.
+        let offset = match offset {
+            ast::Expr::Interval(interval) if !is_span => &*interval.value,
+            other => other,
+        };
         let offset = self.expr(offset)?;
         let varies = offset
             .any(|it, level| matches!(it.kind, ExprKind::Column { depth, .. } if depth == level));
@@ -351,6 +357,7 @@ fn offset_type(key: Oid) -> Oid {
         Oid::DATE | Oid::TIME | Oid::TIMETZ | Oid::TIMESTAMP | Oid::TIMESTAMPTZ | Oid::INTERVAL => {
             Oid::INTERVAL
         }
+        Oid::FLOAT4 => Oid::FLOAT8,
         other => other,
     }
 }

@@ -49,8 +49,8 @@ pub struct Env {
     pub role: Arc<str>,
     /// The number of the session, its process identifier to clients.
     pub session: u32,
-    /// How many rows a result may have.
-    pub rows_max: usize,
+    /// How many values may be in memory at once for a query: a row has two besides its own.
+    pub values_max: usize,
     /// How long to wait for a lock, if not forever.
     pub lock_timeout: Option<Duration>,
     /// The last numbers that the session took from sequences.

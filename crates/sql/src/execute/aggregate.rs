@@ -44,6 +44,10 @@ impl Exec<'_> {
                 groups.push(self.new_group(grouping, Vec::new())?);
             }
         }
+        // Only HAVING, or an empty set of keys, makes this a group: no row can matter to it.
+        if grouping.aggregates.is_empty() && grouping.sets.iter().all(Vec::is_empty) {
+            return self.finish_groups(grouping, groups);
+        }
         let mut row: Row = vec![Datum::Null; from_width(select, node)];
         self.each(node, &mut row, &mut |exec, row| {
             let keys = exec.eval_all(&grouping.keys, row)?;

@@ -11,6 +11,7 @@ mod eval;
 mod found_rows;
 mod innodb;
 mod keys;
+mod members;
 mod modify;
 mod new_values;
 mod nodes;
@@ -27,6 +28,7 @@ mod set_part;
 mod subquery;
 mod unique;
 mod window;
+mod window_order;
 mod write;
 
 pub use crate::types::Row;
@@ -64,6 +66,8 @@ pub struct Exec<'e> {
     waiting: FxHashMap<usize, (crate::ir::Cte, usize)>,
     /// The rows of subqueries that look at nothing around them, by number.
     results: FxHashMap<usize, Arc<Vec<Row>>>,
+    /// The same as sets, for IN.
+    members: FxHashMap<usize, members::Members>,
     /// Rows that were changed or locked, so that a statement does so once.
     touched: rustc_hash::FxHashSet<(crate::catalog::HeapId, crate::cells::RowNo)>,
     /// What the client is to be told besides.
@@ -102,6 +106,7 @@ impl<'e> Exec<'e> {
             ctes: FxHashMap::default(),
             waiting: FxHashMap::default(),
             results: FxHashMap::default(),
+            members: FxHashMap::default(),
             touched: rustc_hash::FxHashSet::default(),
             notices: Vec::new(),
             ticks: 0,

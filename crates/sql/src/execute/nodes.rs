@@ -3,10 +3,10 @@
 use super::keys::key;
 use super::{Exec, Row};
 use crate::catalog::builtin::builtin;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, code};
 use crate::ir::{CallKind, Expr, ExprKind, From, FromFunction, JoinKind, SetCall};
 use crate::plan::{Node, NodeKind};
-use crate::types::{Datum, HashKey, Oid};
+use crate::types::{Datum, HashKey, Oid, TypeLookup};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ fn check_full_join(on: &[Expr]) -> Result<()> {
         return Ok(());
     }
     Err(SqlError::new(
-        crate::error::code::FEATURE_NOT_SUPPORTED,
+        code::FEATURE_NOT_SUPPORTED,
         "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions",
     ))
 }
@@ -173,7 +173,7 @@ impl Exec<'_> {
     ) -> Result<bool> {
         if matches!(kind, JoinKind::Right | JoinKind::Full) {
             return Err(SqlError::new(
-                crate::error::code::INVALID_COLUMN_REFERENCE,
+                code::INVALID_COLUMN_REFERENCE,
                 "invalid reference to FROM-clause entry: the combining JOIN type must be INNER or \
                  LEFT for a LATERAL reference",
             ));
@@ -207,6 +207,7 @@ impl Exec<'_> {
                 keys.push(exec.key_of(hash.iter().map(|(_, right)| right), row)?);
             }
             rows.push(row[start..end].to_vec());
+            exec.bound(rows.len(), end - start)?;
             Ok(true)
         })?;
         let by_key = (!hash.is_empty()).then(|| {
@@ -223,7 +224,7 @@ impl Exec<'_> {
     }
 
     /// The values of expressions as a key; none if one is null, which equals nothing.
-    fn key_of<'x>(
+    pub(super) fn key_of<'x>(
         &mut self,
         exprs: impl Iterator<Item = &'x Expr>,
         row: &[Datum],
@@ -298,7 +299,11 @@ impl Exec<'_> {
                     let mut rows = Vec::new();
                     for found in self.set_rows(call, row)? {
                         self.tick()?;
-                        rows.push(spread(found?, &call.columns));
+                        let found = found?;
+                        if call.ty == Oid::RECORD {
+                            self.check_record(&found, &call.columns)?;
+                        }
+                        rows.push(spread(found, &call.columns));
                     }
                     (rows, call.columns.len())
                 }
@@ -324,6 +329,34 @@ impl Exec<'_> {
             joined.push(values);
         }
         Ok(joined)
+    }
+
+    /// A function that returns any record must return what the query says it does.
+    fn check_record(&self, values: &[Datum], columns: &[Oid]) -> Result<()> {
+        let (count, types) = match values {
+            [Datum::Record(record)] => (record.fields.len(), &record.types[..]),
+            values => (values.len(), &[][..]),
+        };
+        let wanted = columns.len();
+        let detail = if count != wanted {
+            let s = if count == 1 { "" } else { "s" };
+            format!("Returned row contains {count} attribute{s}, but query expects {wanted}.")
+        } else {
+            let mut pairs = types.iter().zip(columns).enumerate();
+            let Some((place, (found, wanted))) = pairs.find(|(_, (found, wanted))| found != wanted)
+            else {
+                return Ok(());
+            };
+            let name = |ty: &Oid| TypeLookup::type_name(self.env, *ty, -1);
+            format!(
+                "Returned type {} at ordinal position {}, but query expects {}.",
+                name(found),
+                place + 1,
+                name(wanted)
+            )
+        };
+        let message = "function return row and query-specified return row do not match";
+        Err(SqlError::new(code::DATATYPE_MISMATCH, message).detail(detail))
     }
 
     /// The rows of a set-returning function.

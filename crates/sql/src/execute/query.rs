@@ -4,7 +4,7 @@ use super::row_locks::Marked;
 use super::rows::{Seen, compare_rows};
 use super::{Exec, Row};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Body, Cte, Distinct, Expr, From, Query, Select, SetOp};
+use crate::ir::{Body, Cte, Distinct, Expr, From, Query, Select, SetCall, SetOp};
 use crate::plan;
 use crate::types::{Datum, HashKey, Oid};
 use rustc_hash::FxHashMap;
@@ -165,6 +165,7 @@ impl Exec<'_> {
                 rows.retain(|row| seen.add(row, &types));
             }
             all.extend(rows.iter().cloned());
+            self.bound(all.len() + rows.len(), width)?;
         }
         self.results.clear();
         self.ctes.insert(cte.number, Arc::new(all));
@@ -191,6 +192,7 @@ impl Exec<'_> {
                 };
                 let left = cut(self.run_inside(left, &[], None)?);
                 let right = cut(self.run_inside(right, &[], None)?);
+                self.bound(left.len() + right.len(), width)?;
                 Ok(set_operation(*op, *all, left, right, &types))
             }
             Body::Modify(modify) => Ok(self.modify(modify)?.0),
@@ -242,7 +244,7 @@ impl Exec<'_> {
                     rows.push(target);
                 }
             }
-            exec.bound(rows.len())?;
+            exec.bound(rows.len(), types.len())?;
             Ok(enough.is_none_or(|enough| rows.len() < enough))
         })?;
         if let Some(enough) = enough {
@@ -252,14 +254,13 @@ impl Exec<'_> {
     }
 
     /// A result that is larger than memory is an error before it is a crash.
-    fn bound(&self, count: usize) -> Result<()> {
-        if count > self.env.rows_max {
-            return Err(SqlError::new(
-                code::PROGRAM_LIMIT_EXCEEDED,
-                format!("a query has more than {} rows", self.env.rows_max),
-            ));
+    pub(super) fn bound(&self, rows: usize, columns: usize) -> Result<()> {
+        // A row takes as much room as two values besides its own.
+        if rows.saturating_mul(columns + 2) <= self.env.values_max {
+            return Ok(());
         }
-        Ok(())
+        let error = SqlError::new(code::OUT_OF_MEMORY, "out of memory");
+        Err(error.detail(format!("A query has more than {rows} rows of {columns} columns.")))
     }
 
     /// The results for a row: one, or as many as set-returning functions have.
@@ -268,31 +269,53 @@ impl Exec<'_> {
             return Ok(vec![self.eval_all(&select.targets, row)?]);
         }
         let width = row.len();
-        let mut sets = Vec::new();
-        let mut longest = 0;
-        // A set inside of the arguments of another one comes before it.
-        for call in &select.sets {
-            let mut rows: Vec<Datum> = Vec::new();
-            for found in self.set_rows(call, row)? {
+        row.resize(width + select.sets.len(), Datum::Null);
+        let mut rows = vec![row.clone()];
+        row.truncate(width);
+        // A set inside of the arguments of another one is gone through before it.
+        for layer in set_layers(&select.sets, width) {
+            let mut next = Vec::new();
+            for row in rows {
+                self.expand_layer(&select.sets, &layer, width, row, &mut next)?;
+            }
+            rows = next;
+        }
+        rows.iter().map(|row| self.eval_all(&select.targets, row)).collect()
+    }
+
+    /// Goes through sets side by side; those that are shorter have nulls in the end.
+    fn expand_layer(
+        &mut self,
+        sets: &[SetCall],
+        layer: &[usize],
+        width: usize,
+        row: Row,
+        rows: &mut Vec<Row>,
+    ) -> Result<()> {
+        let mut values: Vec<Vec<Datum>> = Vec::with_capacity(layer.len());
+        for &set in layer {
+            let mut own: Vec<Datum> = Vec::new();
+            for found in self.set_rows(&sets[set], &row)? {
                 self.tick()?;
-                let mut values = found?;
-                rows.push(if values.len() == 1 {
-                    values.swap_remove(0)
+                let mut found = found?;
+                own.push(if found.len() == 1 {
+                    found.swap_remove(0)
                 } else {
-                    record_of(call, values)
+                    record_of(&sets[set], found)
                 });
             }
-            longest = longest.max(rows.len());
-            sets.push(rows);
+            self.bound(rows.len() + own.len(), row.len())?;
+            values.push(own);
         }
-        let mut all = Vec::with_capacity(longest);
+        let longest = values.iter().map(Vec::len).max().unwrap_or(0);
         for place in 0..longest {
-            row.truncate(width);
-            row.extend(sets.iter().map(|set| set.get(place).cloned().unwrap_or(Datum::Null)));
-            all.push(self.eval_all(&select.targets, row)?);
+            let mut row = row.clone();
+            for (&set, values) in layer.iter().zip(&values) {
+                row[width + set] = values.get(place).cloned().unwrap_or(Datum::Null);
+            }
+            rows.push(row);
         }
-        row.truncate(width);
-        Ok(all)
+        Ok(())
     }
 
     /// Grouping and window functions need all rows first.
@@ -309,7 +332,7 @@ impl Exec<'_> {
                 let mut row: Row = vec![Datum::Null; select.width];
                 self.each(node, &mut row, &mut |exec, row| {
                     rows.push(row.clone());
-                    exec.bound(rows.len())?;
+                    exec.bound(rows.len(), row.len())?;
                     Ok(true)
                 })?;
                 rows
@@ -339,7 +362,23 @@ impl Exec<'_> {
     }
 }
 
-fn record_of(call: &crate::ir::SetCall, fields: Row) -> Datum {
+/// The sets by how many others are inside of each other in their arguments. The result of a set
+/// stands behind the row, from `width` on.
+fn set_layers(sets: &[SetCall], width: usize) -> Vec<Vec<usize>> {
+    let mut depths: Vec<usize> = Vec::with_capacity(sets.len());
+    for call in sets {
+        let mut used = Vec::new();
+        call.args.iter().for_each(|arg| plan::places(arg, &mut used));
+        let inside = used.iter().filter_map(|place| place.checked_sub(width));
+        let inside = inside.filter_map(|set| depths.get(set));
+        depths.push(inside.map(|depth| depth + 1).max().unwrap_or(0));
+    }
+    let deepest = depths.iter().copied().max().unwrap_or(0);
+    let of = |depth| (0..sets.len()).filter(|&set| depths[set] == depth).collect();
+    (0..=deepest).map(of).collect()
+}
+
+fn record_of(call: &SetCall, fields: Row) -> Datum {
     let names = crate::bind::output_columns(call.callee.proc)
         .into_iter()
         .map(|(name, _)| name.into())

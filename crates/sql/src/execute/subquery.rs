@@ -91,6 +91,14 @@ impl Exec<'_> {
         let mut values = self.eval_all(left, row)?;
         let count = values.len();
         let rows = self.subquery_rows(query, row, None)?;
+        let is_same_for_all =
+            || self.results.get(&query.number).is_some_and(|it| Arc::ptr_eq(it, &rows));
+        if quantified == Quantified::Any
+            && is_same_for_all()
+            && let Some(known) = self.is_member(query.number, test, &values, &rows)?
+        {
+            return Ok(known);
+        }
         let mut result = Quantifier::new(quantified);
         for found in rows.iter() {
             self.tick()?;

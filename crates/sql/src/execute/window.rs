@@ -2,10 +2,12 @@
 
 use super::keys::row_key;
 use super::rows::compare_by;
-use super::{Exec, Row};
+use super::{Exec, Row, window_order};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Frame, FrameBound, FrameExclusion, FrameUnit, FunctionCall, WindowCall};
-use crate::types::{Datum, HashKey, Oid, compare_as};
+use crate::ir::{
+    Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnit, FunctionCall, SortKey, WindowCall,
+};
+use crate::types::{Datum, HashKey, Interval, Oid, compare_as};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
 
@@ -18,27 +20,54 @@ struct Partition {
 }
 
 impl Exec<'_> {
-    /// Appends the results of window functions to the rows.
-    pub(super) fn add_windows(&mut self, calls: &[WindowCall], rows: &mut [Row]) -> Result<()> {
+    /// Appends the results of window functions to the rows, which end in the order in which
+    /// PostgreSQL leaves them: it sorts them for one window after the other.
+    pub(super) fn add_windows(&mut self, calls: &[WindowCall], rows: &mut Vec<Row>) -> Result<()> {
+        if calls.is_empty() {
+            return Ok(());
+        }
         // Arguments are over the row as it was before.
-        let mut results: Vec<Vec<Datum>> = Vec::new();
-        for call in calls {
-            results.push(self.window(call, rows)?);
+        let mut results: Vec<Vec<Datum>> = vec![Vec::new(); calls.len()];
+        let mut places: Vec<usize> = (0..rows.len()).collect();
+        let mut sorted_by: Vec<(Expr, SortKey)> = Vec::new();
+        for at in window_order::of(calls) {
+            let wanted = window_order::keys(&calls[at]);
+            if !sorted_by.starts_with(&wanted) {
+                self.sort_places(&wanted, rows, &mut places)?;
+                sorted_by = wanted;
+            }
+            results[at] = self.window(&calls[at], rows, &places)?;
         }
         for (place, row) in rows.iter_mut().enumerate() {
             row.extend(results.iter().map(|result| result[place].clone()));
         }
+        *rows = places.into_iter().map(|place| std::mem::take(&mut rows[place])).collect();
         Ok(())
     }
 
-    fn window(&mut self, call: &WindowCall, rows: &[Row]) -> Result<Vec<Datum>> {
+    fn sort_places(
+        &mut self,
+        keys: &[(Expr, SortKey)],
+        rows: &[Row],
+        places: &mut [usize],
+    ) -> Result<()> {
+        let mut values: Vec<Row> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let value = keys.iter().map(|(expr, _)| self.eval(expr, row));
+            values.push(value.collect::<Result<Row>>()?);
+        }
+        places.sort_by(|&left, &right| compare_keys(keys, &values[left], &values[right]));
+        Ok(())
+    }
+
+    fn window(&mut self, call: &WindowCall, rows: &[Row], places: &[usize]) -> Result<Vec<Datum>> {
         let mut result = vec![Datum::Null; rows.len()];
         let mut args = Vec::with_capacity(rows.len());
         for row in rows {
             self.tick()?;
             args.push(self.eval_all(&call.args, row)?);
         }
-        for partition in self.partitions(call, rows)? {
+        for partition in self.partitions(call, rows, places)? {
             let values = self.partition_values(call, &partition, rows, &args)?;
             for (&row, value) in partition.rows.iter().zip(values) {
                 result[row] = value;
@@ -47,28 +76,28 @@ impl Exec<'_> {
         Ok(result)
     }
 
-    fn partitions(&mut self, call: &WindowCall, rows: &[Row]) -> Result<Vec<Partition>> {
+    fn partitions(
+        &mut self,
+        call: &WindowCall,
+        rows: &[Row],
+        places: &[usize],
+    ) -> Result<Vec<Partition>> {
         let types: Vec<Oid> = call.partition.iter().map(|expr| expr.ty).collect();
-        let mut places: FxHashMap<Vec<HashKey>, usize> = FxHashMap::default();
+        let mut numbers: FxHashMap<Vec<HashKey>, usize> = FxHashMap::default();
         let mut lists: Vec<Vec<usize>> = Vec::new();
-        let mut orders = Vec::with_capacity(rows.len());
-        for (place, row) in rows.iter().enumerate() {
-            let values = self.eval_all(&call.partition, row)?;
+        let mut orders: Vec<Row> = vec![Row::new(); rows.len()];
+        for &place in places {
+            let values = self.eval_all(&call.partition, &rows[place])?;
             let next = lists.len();
-            let list = *places.entry(row_key(&values, &types)).or_insert(next);
+            let list = *numbers.entry(row_key(&values, &types)).or_insert(next);
             if list == next {
                 lists.push(Vec::new());
             }
             lists[list].push(place);
-            let order = call.order.iter().map(|(expr, _)| self.eval(expr, row));
-            orders.push(order.collect::<Result<Row>>()?);
+            let order = call.order.iter().map(|(expr, _)| self.eval(expr, &rows[place]));
+            orders[place] = order.collect::<Result<Row>>()?;
         }
-        let compare = |left: &Row, right: &Row| {
-            let keys = call.order.iter().zip(left.iter().zip(right));
-            let mut found =
-                keys.map(|((expr, key), (left, right))| compare_by(key, expr.ty, left, right));
-            found.find(|&order| order != Ordering::Equal).unwrap_or(Ordering::Equal)
-        };
+        let compare = |left: &Row, right: &Row| compare_keys(&call.order, left, right);
         let mut partitions = Vec::new();
         for mut list in lists {
             list.sort_by(|&left, &right| compare(&orders[left], &orders[right]));
@@ -297,7 +326,7 @@ impl Exec<'_> {
     /// RANGE with an offset: the bound is a value, and rows are compared with it.
     fn range_bound(
         &mut self,
-        offset: &crate::ir::Expr,
+        offset: &Expr,
         call: &WindowCall,
         partition: &Partition,
         place: usize,
@@ -313,7 +342,26 @@ impl Exec<'_> {
                 partition.peers.partition_point(|&it| it <= group)
             });
         }
-        let bound = self.with_placeholder(own.clone(), offset)?;
+        let order = &partition.order;
+        let bound = match self.range_end(offset, own)? {
+            RangeEnd::Value(bound) => bound,
+            RangeEnd::All => {
+                let is_number = |row: &Row| !row[0].is_null() && !is_nan(&row[0]);
+                let found = if is_start {
+                    order.iter().position(is_number)
+                } else {
+                    order.iter().rposition(is_number).map(|last| last + 1)
+                };
+                return Ok(found.unwrap_or(0));
+            }
+            RangeEnd::Beyond { upwards } => {
+                let is_null = |row: &Row| row[0].is_null();
+                let nulls = order.iter().filter(|row| is_null(row)).count();
+                let (first, behind) =
+                    if key.nulls_first { (nulls, order.len()) } else { (0, order.len() - nulls) };
+                return Ok(if upwards != key.descending { behind } else { first });
+            }
+        };
         let compare = |value: &Datum| {
             if value.is_null() {
                 return if key.nulls_first { Ordering::Less } else { Ordering::Greater };
@@ -321,13 +369,87 @@ impl Exec<'_> {
             let order = compare_as(expr.ty, value, &bound);
             if key.descending { order.reverse() } else { order }
         };
-        let order = &partition.order;
         Ok(if is_start {
             order.partition_point(|row| compare(&row[0]) == Ordering::Less)
         } else {
             order.partition_point(|row| compare(&row[0]) != Ordering::Greater)
         })
     }
+
+    /// The value of a row with the offset of RANGE added or taken away.
+    fn range_end(&mut self, offset: &Expr, own: &Datum) -> Result<RangeEnd> {
+        let ExprKind::Call { args, callee, .. } = &offset.kind else {
+            return Err(SqlError::internal("an offset that is not added"));
+        };
+        let by = match args.get(1) {
+            Some(by) => self.eval(by, &[])?,
+            None => Datum::Null,
+        };
+        if by.is_null() {
+            let message = "frame starting offset must not be null";
+            return Err(SqlError::new(code::NULL_VALUE_NOT_ALLOWED, message));
+        }
+        if is_negative(&by) {
+            let message = "invalid preceding or following size in window function";
+            return Err(SqlError::new(code::INVALID_PRECEDING_OR_FOLLOWING_SIZE, message));
+        }
+        match self.with_placeholder(own.clone(), offset) {
+            // Infinity less infinity is as near as wanted.
+            Ok(Datum::Float8(sum)) if sum.is_nan() && !is_nan(own) => Ok(RangeEnd::All),
+            Ok(value) => Ok(RangeEnd::Value(value)),
+            // Beyond the largest integer there is none.
+            Err(error)
+                if error.code() == code::NUMERIC_VALUE_OUT_OF_RANGE
+                    && matches!(own, Datum::Int2(_) | Datum::Int4(_) | Datum::Int8(_)) =>
+            {
+                Ok(RangeEnd::Beyond { upwards: callee.proc.source.ends_with("pl") })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Where a frame of RANGE ends.
+enum RangeEnd {
+    Value(Datum),
+    /// Nowhere: all numbers are in it.
+    All,
+    /// Behind all values, or before them.
+    Beyond {
+        upwards: bool,
+    },
+}
+
+fn is_nan(value: &Datum) -> bool {
+    match value {
+        Datum::Float4(value) => value.is_nan(),
+        Datum::Float8(value) => value.is_nan(),
+        Datum::Numeric(value) => value.is_nan(),
+        _ => false,
+    }
+}
+
+/// Whether an offset goes the wrong way.
+fn is_negative(by: &Datum) -> bool {
+    match by {
+        Datum::Int2(by) => *by < 0,
+        Datum::Int4(by) => *by < 0,
+        Datum::Int8(by) => *by < 0,
+        Datum::Float8(by) => *by < 0.0 || by.is_nan(),
+        Datum::Numeric(by) => by.is_negative() || by.is_nan(),
+        Datum::Interval(by) => {
+            compare_as(Oid::INTERVAL, &Datum::Interval(*by), &Datum::Interval(Interval::default()))
+                == Ordering::Less
+        }
+        _ => false,
+    }
+}
+
+/// The order of the values of keys.
+fn compare_keys(keys: &[(Expr, SortKey)], left: &Row, right: &Row) -> Ordering {
+    let pairs = keys.iter().zip(left.iter().zip(right));
+    let mut found = pairs.map(|((expr, key), (left, right))| compare_by(key, expr.ty, left, right));
+    found.find(|&order| order != Ordering::Equal).unwrap_or(Ordering::Equal)
 }
 
 /// The rows of a frame without those that EXCLUDE names.

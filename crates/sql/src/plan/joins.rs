@@ -302,6 +302,17 @@ fn equalities(
     (hash, rest)
 }
 
+/// A comparison of rows as equalities of what is on its left side (the first `count` places) and on
+/// its right side, if it is nothing else and keys can decide it.
+pub(crate) fn equal_pairs(test: &Expr, count: usize) -> Option<Vec<(Expr, Expr)>> {
+    let conditions = match &test.kind {
+        ExprKind::And(list) => list.clone(),
+        _ => vec![test.clone()],
+    };
+    let (pairs, rest) = equalities(conditions, &|place| place < count, &|place| place >= count);
+    (rest.is_empty() && !pairs.is_empty()).then_some(pairs)
+}
+
 /// Whether an equality can be decided by keys.
 fn hashes(source: &str, one: &Expr, other: &Expr) -> bool {
     let integers = |ty| {

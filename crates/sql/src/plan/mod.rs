@@ -14,6 +14,7 @@ mod reduce;
 
 pub use access::{Access, KeyPart, is_given};
 pub use columns::{leave_out, places};
+pub(crate) use joins::equal_pairs;
 pub use joins::width;
 pub use push::{add, before_groups, push, stands_alone};
 

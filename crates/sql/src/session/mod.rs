@@ -103,8 +103,8 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// How many rows a result may have, unless told otherwise.
-const ROWS_MAX: usize = 50_000_000;
+/// How many values a query may have in memory at once: about four gigabytes.
+const VALUES_MAX: usize = 150_000_000;
 
 impl Session {
     /// Connects to a database.
@@ -141,7 +141,7 @@ impl Session {
             notices: Vec::new(),
             uses_locks: true,
             changes: Changes::default(),
-            rows_max: ROWS_MAX,
+            values_max: VALUES_MAX,
         })
     }
 
@@ -173,6 +173,11 @@ impl Session {
     /// Sets a setting, as a client does when it connects.
     pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
         self.settings.set(name, Some(value))
+    }
+
+    /// The client has set all that it wants from the beginning: RESET goes back to that.
+    pub fn remember_settings(&mut self) {
+        self.settings.begin_session();
     }
 
     /// What the client asks next has arrived: what others are told from now on it may miss.
@@ -217,7 +222,7 @@ impl Session {
             session_user,
             role,
             session: self.number,
-            rows_max: self.rows_max,
+            values_max: self.values_max,
             lock_timeout: self.settings.time("lock_timeout"),
             values: self.values.clone(),
             last_value: self.last_value,
