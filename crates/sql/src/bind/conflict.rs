@@ -107,12 +107,12 @@ impl Binder<'_> {
     fn arbiters(&self, target: &Target, columns: &[ast::Ident]) -> Result<Vec<Oid>> {
         let table = &target.table;
         // Expressions and the condition are marked names, see `parse/rewrite.rs`.
-        let (mut wanted, mut exprs, mut condition) = (Vec::new(), Vec::new(), None);
+        let (mut wanted, mut exprs, mut given) = (Vec::new(), Vec::new(), Vec::new());
         for ident in columns {
             let marked = ident.value.strip_prefix(crate::parse::MARK);
             match marked.and_then(|it| it.split_once(' ')) {
                 Some(("expr", text)) => exprs.push(crate::parse::normalized(text)),
-                Some((_, text)) => condition = Some(crate::parse::normalized(text)),
+                Some((_, text)) => given = crate::parse::conjuncts(text),
                 None => {
                     let position = self.position(ident.span);
                     wanted.push(target.find(&fold(ident), position)?);
@@ -122,6 +122,7 @@ impl Binder<'_> {
         wanted.sort_unstable();
         wanted.dedup();
         exprs.sort();
+        exprs.dedup();
         let fits = |oid: &&Oid| {
             let Some(index) = self.catalog.index(**oid) else { return false };
             let (mut keys, mut texts) = (Vec::new(), Vec::new());
@@ -132,10 +133,16 @@ impl Binder<'_> {
                 }
             }
             keys.sort_unstable();
+            keys.dedup();
             texts.sort();
+            texts.dedup();
             let about = match &index.predicate {
                 None => true,
-                Some(text) => condition.as_ref() == Some(&crate::parse::normalized(text)),
+                // Whatever else a row satisfies, it is in the index.
+                Some(text) => {
+                    let own = crate::parse::conjuncts(text);
+                    own.iter().all(|it| given.contains(it))
+                }
             };
             index.unique && about && keys == wanted && texts == exprs
         };

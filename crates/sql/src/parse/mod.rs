@@ -11,6 +11,7 @@ mod grammar;
 mod hints;
 mod lexical;
 mod names;
+mod operands;
 mod others;
 mod rewrite;
 mod roles;
@@ -431,21 +432,53 @@ pub fn words(text: &str) -> Vec<(String, usize, usize, bool)> {
 
 /// A text without what does not matter: spaces, capitals, parentheses around all.
 pub fn normalized(text: &str) -> String {
-    let Ok(all) = tokens(text) else { return text.to_owned() };
-    let mut parts: Vec<String> = all
-        .iter()
-        .filter(|it| !matches!(it.token, Token::Whitespace(_) | Token::EOF))
-        .map(|it| match &it.token {
-            Token::Word(word) if word.quote_style.is_none() => word.value.to_lowercase(),
-            Token::Word(word) => word.value.clone(),
-            other => other.to_string(),
-        })
-        .collect();
+    match parts(text) {
+        Some(parts) => without_parentheses(parts).join(" "),
+        None => text.to_owned(),
+    }
+}
+
+/// The conditions that a condition is made of by AND, each written in one way.
+pub fn conjuncts(text: &str) -> Vec<String> {
+    let Some(parts) = parts(text) else { return vec![text.to_owned()] };
+    let (mut all, mut own, mut depth, mut ranges) = (Vec::new(), Vec::new(), 0, 0);
+    for part in without_parentheses(parts) {
+        match part.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            "between" if depth == 0 => ranges += 1,
+            // This AND belongs to BETWEEN.
+            "and" if depth == 0 && ranges > 0 => ranges -= 1,
+            "and" if depth == 0 => {
+                all.push(without_parentheses(std::mem::take(&mut own)).join(" "));
+                continue;
+            }
+            _ => {}
+        }
+        own.push(part);
+    }
+    all.push(without_parentheses(own).join(" "));
+    all
+}
+
+/// The tokens of a text, names as they are meant.
+fn parts(text: &str) -> Option<Vec<String>> {
+    let all = tokens(text).ok()?;
+    let solid = all.iter().filter(|it| !matches!(it.token, Token::Whitespace(_) | Token::EOF));
+    let parts = solid.map(|it| match &it.token {
+        Token::Word(word) if word.quote_style.is_none() => word.value.to_lowercase(),
+        Token::Word(word) => word.value.clone(),
+        other => other.to_string(),
+    });
+    Some(parts.collect())
+}
+
+fn without_parentheses(mut parts: Vec<String>) -> Vec<String> {
     while parts.len() > 2 && parts[0] == "(" && closes(&parts) == parts.len() - 1 {
         parts.pop();
         parts.remove(0);
     }
-    parts.join(" ")
+    parts
 }
 
 /// Where the first parenthesis is closed.

@@ -1,5 +1,6 @@
 //! What `sqlparser` does not know of PostgreSQL's grammar, said in a way that it does.
 
+use super::operands;
 use sqlparser::ast::{Expr, Value};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -10,6 +11,7 @@ pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSp
     let tokens = super::grammar::rewrite(text, tokens);
     let tokens = frame_bounds(exclusions(trims(only(table_command(tokens)))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
+    let tokens = operands::collated_casts(operands::unnamed_definitions(tokens));
     fetched(text, conflict_targets(text, parenthesized_operands(tokens)))
 }
 
@@ -193,7 +195,11 @@ fn parenthesized_operands(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     let mut made = Vec::with_capacity(tokens.len());
     let mut done = 0;
     for at in 1..places.len() {
-        if !(opens(at - 1) && opens(at) && (is(at + 1, "select") || is(at + 1, "with"))) {
+        let mut inner = at + 1;
+        while opens(inner) {
+            inner += 1;
+        }
+        if !(opens(at - 1) && opens(at) && (is(inner, "select") || is(inner, "with"))) {
             continue;
         }
         let Some(close) = closing(&tokens, &places, at) else { continue };
