@@ -10,6 +10,8 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Settings {
     values: BTreeMap<String, String>,
+    /// What the client asked for when it connected: RESET goes back to that.
+    at_start: BTreeMap<String, String>,
     zone: Zone,
     dialect: Dialect,
 }
@@ -172,7 +174,12 @@ fn others() -> &'static [(&'static str, &'static str, &'static str)] {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { values: BTreeMap::new(), zone: Zone::utc(), dialect: Dialect::default() }
+        Settings {
+            values: BTreeMap::new(),
+            at_start: BTreeMap::new(),
+            zone: Zone::utc(),
+            dialect: Dialect::default(),
+        }
     }
 }
 
@@ -225,10 +232,11 @@ impl Settings {
             return Err(SqlError::new(code::CANT_CHANGE_RUNTIME_PARAM, text));
         }
         let Some(value) = value else {
-            self.values.remove(&key);
-            if key == "timezone" {
-                self.zone = Zone::utc();
-            }
+            match self.at_start.get(&key) {
+                Some(value) => self.values.insert(key, value.clone()),
+                None => self.values.remove(&key),
+            };
+            self.find_zone();
             return Ok(());
         };
         let value = self.checked(&key, value)?;
@@ -256,7 +264,21 @@ impl Settings {
         let kept =
             ["role", "session_authorization", "transaction_isolation", "transaction_read_only"];
         self.values.retain(|name, _| kept.contains(&name.as_str()));
-        self.zone = Zone::utc();
+        for (name, value) in &self.at_start {
+            self.values.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+        self.find_zone();
+    }
+
+    /// The session begins with what has been set so far.
+    pub fn begin_session(&mut self) {
+        self.at_start = self.values.clone();
+    }
+
+    fn find_zone(&mut self) {
+        let name = self.values.get("timezone");
+        let zone = name.and_then(|name| Zone::parse(name).ok());
+        self.zone = zone.unwrap_or_else(Zone::utc);
     }
 
     /// A value as the setting has it.

@@ -150,6 +150,8 @@ pub struct Savepoint {
     pub restarted: usize,
     /// What SET CONSTRAINTS had said.
     pub deferral: (Option<bool>, BTreeMap<Oid, bool>),
+    /// Whether nothing may be written.
+    pub read_only: bool,
     /// The settings.
     pub settings: Settings,
 }

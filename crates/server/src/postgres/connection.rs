@@ -130,6 +130,7 @@ fn open(greeting: &Greeting, shared: &Shared) -> Result<Session, SqlError> {
     for (name, value) in &greeting.settings {
         session.set(name, value)?;
     }
+    session.remember_settings();
     Ok(session)
 }
 

@@ -93,8 +93,8 @@ pub struct Session {
     uses_locks: bool,
     /// What the last statement has changed.
     changes: Changes,
-    /// Rows that a result may have.
-    rows_max: usize,
+    /// Values that a query may have in memory at once.
+    values_max: usize,
 }
 
 impl std::fmt::Debug for Session {

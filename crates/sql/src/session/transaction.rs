@@ -142,11 +142,16 @@ impl Session {
     pub(super) fn set_read_only(&mut self, read_only: bool) -> Result<()> {
         self.need_transaction()?;
         let Some(txn) = &mut self.txn else { return Ok(()) };
-        if txn.read_only && !read_only && txn.started {
-            return Err(SqlError::new(
-                code::ACTIVE_SQL_TRANSACTION,
-                "transaction read-write mode must be set before any query",
-            ));
+        if txn.read_only && !read_only {
+            let refused = |message| Err(SqlError::new(code::ACTIVE_SQL_TRANSACTION, message));
+            if !txn.savepoints.is_empty() {
+                return refused(
+                    "cannot set transaction read-write mode inside a read-only transaction",
+                );
+            }
+            if txn.started {
+                return refused("transaction read-write mode must be set before any query");
+            }
         }
         txn.read_only = read_only;
         self.settings.force("transaction_read_only", if read_only { "on" } else { "off" });
@@ -327,6 +332,7 @@ impl Session {
                 letters: txn.letters.len(),
                 restarted: txn.restarted.len(),
                 deferral: txn.deferral.clone(),
+                read_only: txn.read_only,
                 settings,
             });
         }
@@ -338,7 +344,12 @@ impl Session {
         self.need_block("RELEASE SAVEPOINT")?;
         let Some(txn) = &mut self.txn else { return Ok(()) };
         let place = txn.savepoints.iter().rposition(|it| it.name == name);
-        txn.savepoints.truncate(place.ok_or_else(|| no_savepoint(name))?);
+        let place = place.ok_or_else(|| no_savepoint(name))?;
+        // What is around it may be read-write again.
+        txn.read_only = txn.savepoints[place].read_only;
+        txn.savepoints.truncate(place);
+        let shown = if txn.read_only { "on" } else { "off" };
+        self.settings.force("transaction_read_only", shown);
         Ok(())
     }
 
@@ -358,6 +369,7 @@ impl Session {
         txn.letters.truncate(savepoint.letters);
         put_back(&self.database, txn.restarted.drain(savepoint.restarted..));
         txn.deferral = savepoint.deferral.clone();
+        txn.read_only = savepoint.read_only;
         self.settings = savepoint.settings.clone();
         self.status = Status::InTransaction;
         Ok(())
