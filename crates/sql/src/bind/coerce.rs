@@ -227,7 +227,7 @@ impl Binder<'_> {
                 typmod: -1,
             },
         };
-        Ok(self.in_domain(converted, to))
+        Ok(self.in_domain(converted, to, context))
     }
 
     fn convert(
@@ -253,7 +253,7 @@ impl Binder<'_> {
             }
             Path::Fields => self.convert_row(source, base, context)?,
         };
-        Ok(self.in_domain(converted, to))
+        Ok(self.in_domain(converted, to, context))
     }
 
     fn cast_call(
@@ -305,14 +305,14 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::ThroughText(Box::new(row)), ty: to, typmod: -1 })
     }
 
-    fn in_domain(&self, expr: Expr, to: Oid) -> Expr {
+    fn in_domain(&self, expr: Expr, to: Oid, context: CastContext) -> Expr {
         if expr.ty == to {
             return expr;
         }
         match self.catalog.kind(to) {
             Some(TypeKind::Domain { base, typmod }) => {
-                let inner = self.in_domain(expr, base);
-                let inner = self.with_typmod(inner, base, typmod, CastContext::Assignment);
+                let inner = self.in_domain(expr, base, context);
+                let inner = self.with_typmod(inner, base, typmod, context);
                 Expr { kind: ExprKind::CheckDomain(Box::new(inner)), ty: to, typmod: -1 }
             }
             _ => expr,

@@ -23,21 +23,20 @@ impl<'a> Argument<'a> for Xid {
     }
 }
 
-/// A place of a row: block and number within it, written as `(0,1)`.
-struct Tid(u32, u16);
+/// A place of a row: block and number within it, as one number.
+struct Tid(i64);
 
 impl<'a> Argument<'a> for Tid {
     fn take(datum: &'a Datum) -> Option<Self> {
-        let Datum::Text(text) = datum else {
-            return None;
-        };
-        let (block, number) = text.strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
-        Some(Tid(block.parse().ok()?, number.parse().ok()?))
+        match datum {
+            Datum::Int8(place) => Some(Tid(*place)),
+            _ => None,
+        }
     }
 }
 
 fn tid_order(a: &Tid, b: &Tid) -> Ordering {
-    (a.0, a.1).cmp(&(b.0, b.1))
+    a.0.cmp(&b.0)
 }
 
 fn chosen(args: &[Datum], first: bool) -> Result<&Datum> {

@@ -13,7 +13,7 @@ mod receive;
 
 pub use receive::recv;
 
-use super::io::{base_type, enum_label, scalars};
+use super::io::{base_type, enum_label, scalars, special};
 use super::{Array, Datum, Inet, Oid, RecordValue};
 use crate::types::Call;
 
@@ -24,6 +24,10 @@ pub fn send(value: &Datum, ty: Oid, call: &Call<'_>) -> Vec<u8> {
         Datum::Bool(value) => vec![u8::from(*value)],
         Datum::Int2(value) => value.to_be_bytes().into(),
         Datum::Int4(value) => value.to_be_bytes().into(),
+        Datum::Int8(value) if ty == Oid::TID => {
+            let (block, number) = special::tid_parts(*value);
+            [&block.to_be_bytes()[..], &number.to_be_bytes()].concat()
+        }
         Datum::Int8(value) => value.to_be_bytes().into(),
         Datum::Oid(value) => value.to_be_bytes().into(),
         Datum::Float4(value) => value.to_be_bytes().into(),
@@ -62,13 +66,6 @@ fn send_text(text: &str, ty: Oid) -> Vec<u8> {
         Oid::CHAR => vec![scalars::char_byte(text)],
         Oid::VOID => Vec::new(),
         Oid::JSONPATH => versioned(text),
-        Oid::TID => {
-            let inner = text.trim_matches(['(', ')']);
-            let (block, offset) = inner.split_once(',').unwrap_or(("0", "0"));
-            let mut bytes = block.parse::<u32>().unwrap_or(0).to_be_bytes().to_vec();
-            bytes.extend(offset.parse::<u16>().unwrap_or(0).to_be_bytes());
-            bytes
-        }
         _ => text.as_bytes().to_vec(),
     }
 }

@@ -150,8 +150,8 @@ fn value(
         }
         Oid::TID => {
             let block = reader.i32()? as u32;
-            let offset = reader.array().map(u16::from_be_bytes)?;
-            Datum::text(format!("({block},{offset})"))
+            let number = reader.array().map(u16::from_be_bytes)?;
+            Datum::Int8(crate::types::io::special::tid_of(block, number))
         }
         Oid::INT2VECTOR => array(reader, Oid::INT2, -1, depth, call)?,
         Oid::OIDVECTOR => array(reader, Oid::OID, -1, depth, call)?,

@@ -7,7 +7,7 @@ mod array;
 mod record;
 pub(crate) mod scalars;
 mod shortest;
-mod special;
+pub(crate) mod special;
 #[cfg(test)]
 mod tests;
 mod typmod;

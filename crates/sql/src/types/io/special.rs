@@ -25,14 +25,24 @@ pub(super) fn jsonpath(text: &str) -> Result<Datum> {
     Ok(Datum::text(crate::types::jsonpath::parse(text)?.to_string()))
 }
 
+/// A place of a row, by its block and its number in there, as one number.
+pub(crate) fn tid_of(block: u32, number: u16) -> i64 {
+    i64::from(block) << 16 | i64::from(number)
+}
+
+/// The block of a place, and the number in there.
+pub(crate) fn tid_parts(place: i64) -> (u32, u16) {
+    ((place >> 16) as u32, place as u16)
+}
+
 fn parse_tid(text: &str) -> Result<Datum> {
     let inner = text.trim_matches(is_space).strip_prefix('(').and_then(|t| t.strip_suffix(')'));
     let parts = inner.and_then(|inner| inner.split_once(','));
     let parsed = parts.and_then(|(block, offset)| {
         Some((block.parse::<u32>().ok()?, offset.parse::<u16>().ok()?))
     });
-    let (block, offset) = parsed.ok_or_else(|| invalid_syntax("tid", text))?;
-    Ok(Datum::text(format!("({block},{offset})")))
+    let (block, number) = parsed.ok_or_else(|| invalid_syntax("tid", text))?;
+    Ok(Datum::Int8(tid_of(block, number)))
 }
 
 fn parse_lsn(text: &str) -> Result<Datum> {
@@ -66,6 +76,10 @@ pub(super) fn wide_text(value: i64, ty: Oid) -> String {
     match ty {
         Oid::PG_LSN => format!("{:X}/{:X}", value as u64 >> 32, value as u32),
         XID8 => (value as u64).to_string(),
+        Oid::TID => {
+            let (block, number) = tid_parts(value);
+            format!("({block},{number})")
+        }
         _ => value.to_string(),
     }
 }
