@@ -7,7 +7,6 @@ use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, base_parser, explore_level_parser};
 use crate::progress::Progress;
 use crate::quantities::{count, duration};
-use crate::run_page::PAGE_WIDTH;
 use crate::write_history::may_write;
 use crate::{checkpoint, interrupt, output, page_file};
 use clap::ValueEnum;
@@ -22,7 +21,7 @@ use seriatim_explore::{
 };
 use seriatim_isolation::Level;
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
-use seriatim_report::page::{self, CheckedInput, Told};
+use seriatim_report::page;
 use seriatim_report::text::plural;
 use seriatim_report::{Checked, Times, clean};
 use seriatim_runs::explore as apps;
@@ -117,14 +116,7 @@ pub struct Args {
 }
 
 fn page(explored: &Explored) -> String {
-    let behaviour = explored.behaviour.as_ref();
-    page::told(&Told {
-        title: &explored.input,
-        answer: explored.outcome,
-        text: &explored::render(explored, PAGE_WIDTH),
-        sequence: None,
-        checked: behaviour.map(|it| CheckedInput { checked: &it.checked, overview: None }),
-    })
+    page::explored(explored)
 }
 
 /// The algorithms by name.

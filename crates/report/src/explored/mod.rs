@@ -8,6 +8,8 @@ mod text;
 
 #[cfg(feature = "json")]
 pub use json::json;
+#[cfg(feature = "pages")]
+pub(crate) use text::{again, headline, numbers, operation_text, remarks, told_aborted};
 pub use text::{progress, render, render_counterexample};
 
 use crate::checked::Checked;

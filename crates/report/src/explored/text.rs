@@ -24,11 +24,8 @@ pub fn render(explored: &Explored, width: usize) -> String {
     let mut page = format!("{}: {headline}\n", paint(BOLD, &clean(&explored.input)));
     page += &paint(DIM, wrap(&numbers(explored), "  ", width).trim_end());
     page.push('\n');
-    if explored.cut > 0 {
-        page += &wrap(&told_cut(explored), "  ", width);
-    }
-    if let Some(stopped) = &explored.stopped {
-        page += &wrap(&told_stopped(stopped), "  ", width);
+    for remark in remarks(explored) {
+        page += &wrap(&remark, "  ", width);
     }
     if let Some(behaviour) = &explored.behaviour {
         page += &render_counterexample(behaviour, &again(explored, behaviour), width);
@@ -51,6 +48,12 @@ pub fn render(explored: &Explored, width: usize) -> String {
         }
     }
     page
+}
+
+/// What is to be known of how it ended.
+pub(crate) fn remarks(explored: &Explored) -> Vec<String> {
+    let cut = (explored.cut > 0).then(|| told_cut(explored));
+    cut.into_iter().chain(explored.stopped.as_ref().map(told_stopped)).collect()
 }
 
 fn told_cut(explored: &Explored) -> String {
@@ -78,7 +81,7 @@ fn told_stopped(stopped: &Stopped) -> String {
     }
 }
 
-fn headline(explored: &Explored) -> String {
+pub(crate) fn headline(explored: &Explored) -> String {
     let level = &explored.level;
     let all = counted(explored, explored.histories);
     let part = match explored.part {
@@ -144,7 +147,7 @@ fn plural_histories(count: u64) -> String {
     format!("{} {}", grouped(count), if count == 1 { "history" } else { "histories" })
 }
 
-fn numbers(explored: &Explored) -> String {
+pub(crate) fn numbers(explored: &Explored) -> String {
     let seconds = explored.elapsed.as_secs_f64();
     let mut text = counted(explored, explored.histories);
     if explored.ends != explored.histories {
@@ -167,7 +170,7 @@ fn numbers(explored: &Explored) -> String {
 }
 
 /// The command that shows a behaviour again.
-fn again(explored: &Explored, behaviour: &Behaviour) -> String {
+pub(crate) fn again(explored: &Explored, behaviour: &Behaviour) -> String {
     format!("{} --replay {}", explored.command, told_token(&behaviour.token))
 }
 
@@ -208,7 +211,7 @@ pub fn render_counterexample(behaviour: &Behaviour, again: &str, width: usize) -
 }
 
 /// That transactions that aborted are in what follows, if some that read something are.
-fn told_aborted(behaviour: &Behaviour) -> Option<String> {
+pub(crate) fn told_aborted(behaviour: &Behaviour) -> Option<String> {
     let has_read = |txn: &&Txn| txn.operations.iter().any(|op| op.kind == OpKind::Read);
     let all = behaviour.sessions.iter().flat_map(|story| &story.transactions);
     let names: Vec<String> =
@@ -246,14 +249,16 @@ fn told_token(token: &str) -> &str {
     if token.is_empty() { "''" } else { token }
 }
 
+/// An operation.
+pub(crate) fn operation_text(op: &Operation) -> String {
+    format!("{}({},{})", op.letter(), clean(&op.key), short(&clean(&op.value.to_string())))
+}
+
 /// A transaction, in short if there is much in it.
 fn told(txn: &Txn) -> String {
     let shown =
         if txn.operations.len() > OPERATIONS_MAX { OPERATIONS_SHOWN } else { txn.operations.len() };
-    let operation = |op: &Operation| {
-        format!("{}({},{})", op.letter(), clean(&op.key), short(&clean(&op.value.to_string())))
-    };
-    let mut all = txn.operations[..shown].iter().map(operation).collect::<Vec<_>>().join(" ");
+    let mut all = txn.operations[..shown].iter().map(operation_text).collect::<Vec<_>>().join(" ");
     if shown < txn.operations.len() {
         all += &format!(" … ({} more)", txn.operations.len() - shown);
     }

@@ -17,6 +17,8 @@ const HEIGHT: f64 = 160.0;
 const MARGIN: f64 = 20.0;
 /// How many bars there are at most: rounds are added up.
 const BARS_MAX: usize = 200;
+/// How wide a bar is at most.
+const BAR_MAX: f64 = 60.0;
 /// How many faults are drawn and told.
 const FAULTS_MAX: usize = 500;
 /// How wide the text is, in columns.
@@ -61,7 +63,7 @@ fn levels(all: &[Audited]) -> Markup {
     html! {
         h2 { "Levels" }
         div.table tabindex="0" {
-            table.grid {
+            table.grid.matrix {
                 thead {
                     tr {
                         th scope="col" { "setting" }
@@ -86,8 +88,8 @@ fn row(audited: &Audited) -> Markup {
                 @let (mark, word) = mark(*kept);
                 td.(class(*kept)) aria-label=(word) { (mark) }
             }
-            td { (audited.promise) }
-            td { (clean(&seen.collect::<Vec<_>>().join(", "))) }
+            td.told { (audited.promise) }
+            td.told { (clean(&seen.collect::<Vec<_>>().join(", "))) }
         }
     }
 }
@@ -96,7 +98,7 @@ fn scenarios(hermitage: &Hermitage) -> Markup {
     html! {
         h2 { "Hermitage" }
         div.table tabindex="0" {
-            table.grid {
+            table.grid.matrix {
                 thead {
                     tr {
                         th scope="col" { "scenario" }
@@ -122,13 +124,15 @@ fn scenarios(hermitage: &Hermitage) -> Markup {
 
 fn setting(audited: &Audited, number: &mut usize) -> Markup {
     let text = style::strip(&audited::found(audited, TEXT_WIDTH));
-    let mut lines = text.lines();
-    let verdict = lines.next().unwrap_or_default();
-    let rest: Vec<&str> = lines.collect();
+    // The verdict is wrapped, what follows is indented.
+    let is_verdict = |line: &&str| !line.is_empty() && !line.starts_with(' ');
+    let verdict: Vec<&str> = text.lines().take_while(is_verdict).collect();
+    let rest: Vec<&str> = text.lines().skip(verdict.len()).collect();
+    let verdict = verdict.join(" ");
     html! {
         article {
             h2 { (clean(&audited.setting)) }
-            p.verdict.(class(audited.keeps_promise())) { (clean(verdict)) }
+            p.verdict.(class(audited.keeps_promise())) { (clean(&verdict)) }
             (over_time(audited))
             pre tabindex="0" { (clean_lines(&rest)) }
             @if !audited.faults.is_empty() { (faults(audited)) }
@@ -179,6 +183,14 @@ fn bars(audited: &Audited, end: f64) -> Vec<(u64, u64)> {
     bars
 }
 
+fn told_seconds(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => format!("{:.0} ms", seconds * 1000.0),
+        ..10.0 => format!("{seconds:.1} s"),
+        _ => format!("{seconds:.0} s"),
+    }
+}
+
 /// Anomalies of a thousand commits, over time, and where faults were.
 fn over_time(audited: &Audited) -> Markup {
     let end = audited.timeline.last().map_or(0.0, |moment| moment.at);
@@ -188,7 +200,8 @@ fn over_time(audited: &Audited) -> Markup {
     let bars = bars(audited, end);
     let rate = |(seen, committed): (u64, u64)| seen as f64 * 1000.0 / committed.max(1) as f64;
     let most = bars.iter().map(|bar| rate(*bar)).fold(1.0, f64::max);
-    let wide = WIDTH / bars.len() as f64;
+    let slot = WIDTH / bars.len() as f64;
+    let wide = (slot * 0.9).clamp(0.5, BAR_MAX);
     let area = format!("0 {} {WIDTH} {}", -MARGIN, HEIGHT + 2.0 * MARGIN);
     html! {
         figure {
@@ -196,8 +209,8 @@ fn over_time(audited: &Audited) -> Markup {
                 fill="currentColor" {
                 @for (place, bar) in bars.iter().enumerate() {
                     @let high = rate(*bar) / most * HEIGHT;
-                    rect x=(n(place as f64 * wide)) y=(n(HEIGHT - high))
-                        width=(n((wide * 0.9).max(0.5))) height=(n(high)) fill="var(--bad)" {
+                    rect x=(n(place as f64 * slot)) y=(n(HEIGHT - high))
+                        width=(n(wide)) height=(n(high)) fill="var(--bad)" {
                         title { (format!("{:.1} of 1,000 commits", rate(*bar))) }
                     }
                 }
@@ -208,7 +221,7 @@ fn over_time(audited: &Audited) -> Markup {
                 }
                 text x="0" y=(n(HEIGHT + MARGIN - 3.0)) { "0 s" }
                 text x=(n(WIDTH)) y=(n(HEIGHT + MARGIN - 3.0)) text-anchor="end" {
-                    (format!("{end:.0} s"))
+                    (told_seconds(end))
                 }
             }
             figcaption {

@@ -87,7 +87,7 @@ fn one(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
             h1 { (clean(&checked.input)) }
             p.verdict.(class(text::overall(report))) { (text::headline(report)) }
             p.soft { (text::size_line(checked)) }
-            div.table { (levels(checked)) }
+            (levels(checked))
             @for line in lines(&text::remarks(checked)) { p.soft { (line) } }
             @if report.anomalies.len() > 1 {
                 ul.toc {
@@ -123,13 +123,10 @@ fn lines(text: &str) -> Vec<String> {
 
 fn levels(checked: &Checked) -> Markup {
     html! {
-        table {
-            tbody {
-                @for verdict in &checked.report.verdicts {
-                    tr {
-                        th scope="row" { (verdict.level) }
-                        td.(class(verdict.answer())) { (verdict.answer().word()) }
-                    }
+        ul.ladder aria-label="isolation levels, from the weakest" {
+            @for verdict in &checked.report.verdicts {
+                li.(class(verdict.answer())) {
+                    span { (verdict.level) } " " strong { (verdict.answer().word()) }
                 }
             }
         }

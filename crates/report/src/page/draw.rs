@@ -7,6 +7,9 @@ use maud::{Markup, PreEscaped, html};
 /// What a picture by itself needs of the style.
 pub(crate) const STYLE: &str = include_str!("picture.css");
 
+/// A picture that is not wider than this can be made smaller and read all the same.
+const FITS_MAX: f64 = 1_700.0;
+
 /// A number as SVG has it: a tenth of a point is precise enough.
 pub(crate) fn n(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
@@ -17,7 +20,8 @@ pub(crate) fn n(value: f64) -> String {
 pub(crate) fn diagram(diagram: &Diagram, title: &str, number: usize) -> Markup {
     let (width, height) = (n(diagram.width), n(diagram.height));
     html! {
-        svg.picture xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}"))
+        svg.picture.fits[diagram.width <= FITS_MAX] xmlns="http://www.w3.org/2000/svg"
+            viewBox=(format!("0 0 {width} {height}"))
             width=(width) height=(height) role="img"
             aria-labelledby=(format!("p{number}t p{number}d")) {
             title id=(format!("p{number}t")) { (title) }

@@ -13,6 +13,7 @@ mod audited;
 mod check;
 pub mod diagram;
 pub(crate) mod draw;
+mod explored;
 pub(crate) mod frame;
 mod overview;
 mod told;
@@ -21,6 +22,7 @@ mod told;
 pub use audited::audited;
 pub(crate) use check::violation;
 pub use check::{CheckedInput, render};
+pub use explored::explored;
 pub use overview::{Neighbour, Overview, Strip, Window};
 pub use told::{Asked, Sequence, Told, told};
 

@@ -88,9 +88,13 @@ impl Exec<'_> {
         query: &Subquery,
         row: &[Datum],
     ) -> Result<Datum> {
+        let rows = self.subquery_rows(query, row, None)?;
+        if rows.is_empty() {
+            // There is nothing to compare the left side with, and it is not worked out.
+            return Ok(Quantifier::new(quantified).value());
+        }
         let mut values = self.eval_all(left, row)?;
         let count = values.len();
-        let rows = self.subquery_rows(query, row, None)?;
         let is_same_for_all =
             || self.results.get(&query.number).is_some_and(|it| Arc::ptr_eq(it, &rows));
         if quantified == Quantified::Any
