@@ -193,6 +193,16 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let mut args = args;
         let mut types: Vec<Oid> = args.iter().map(|arg| arg.ty).collect();
+        // A literal that is given to the name of a type is read as one of that type.
+        if types == [Oid::UNKNOWN] && !variadic && names == [None] && !self.is_mysql() {
+            let ty = alias(name).or_else(|| self.catalog.find_type(None, name, self.path));
+            let is_none = |ty| {
+                matches!(self.catalog.kind(ty), Some(TypeKind::Pseudo | TypeKind::Composite(_)))
+            };
+            if let Some(ty) = ty.filter(|&ty| !is_none(ty)) {
+                return self.coerce(args.remove(0), ty, -1, CastContext::Explicit);
+            }
+        }
         let mut found = self.find_function(name, &types, names, variadic);
         // In MySQL functions of texts take anything.
         if found.is_err() && self.is_mysql() && !args.is_empty() {
@@ -337,22 +347,7 @@ impl Binder<'_> {
                 "aggregate function calls cannot contain set-returning function calls",
             ));
         }
-        match self.level().clause {
-            Clause::Targets
-            | Clause::OrderBy
-            | Clause::GroupBy
-            | Clause::From
-            | Clause::Returning => {}
-            clause => {
-                return Err(SqlError::new(
-                    code::FEATURE_NOT_SUPPORTED,
-                    format!(
-                        "set-returning functions are not allowed in {}",
-                        super::aggregate::clause_name(clause)
-                    ),
-                ));
-            }
-        }
+        self.check_sets_here()?;
         let ty = call.ty;
         let typmod = self.record_shape(&call);
         let level = self.level();
@@ -361,6 +356,21 @@ impl Binder<'_> {
             level.sets.len() - 1
         });
         Ok(Expr { kind: ExprKind::SetReturning(place), ty, typmod })
+    }
+
+    /// Where a function may not return several rows.
+    fn check_sets_here(&mut self) -> Result<()> {
+        let takes_sets = self.level().takes_sets;
+        let message = match self.level().clause {
+            Clause::Targets | Clause::OrderBy | Clause::GroupBy => return Ok(()),
+            Clause::Values if takes_sets => return Ok(()),
+            Clause::From => "set-returning functions must appear at top level of FROM".to_owned(),
+            clause => {
+                let name = super::aggregate::clause_name(clause);
+                format!("set-returning functions are not allowed in {name}")
+            }
+        };
+        Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message))
     }
 
     /// Remembers the fields of a row that a function returns: a query around may ask for them.

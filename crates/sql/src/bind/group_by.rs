@@ -183,6 +183,10 @@ impl Binder<'_> {
                 "aggregate functions are not allowed in GROUP BY",
             ));
         }
+        if expr.any(|it, level| level == 0 && matches!(it.kind, ExprKind::Window(_))) {
+            let message = "window functions are not allowed in GROUP BY";
+            return Err(SqlError::new(code::WINDOWING_ERROR, message));
+        }
         let expr = self.resolve_unknown(expr)?;
         self.need_equality(expr.ty)?;
         Ok(keys.iter().position(|key| *key == expr).unwrap_or_else(|| {

@@ -5,9 +5,10 @@
 
 use super::Binder;
 use crate::error::{SqlError, code};
-use crate::ir::{AggCall, Expr, ExprKind, Grouping};
+use crate::ir::{AggCall, Expr, ExprKind, Grouping, SetCall};
 use crate::types::Oid;
 use sqlparser::tokenizer::Span;
+use std::collections::BTreeSet;
 
 /// Rewrites expressions over the row of FROM to the row after grouping.
 pub(super) struct Regroup<'g> {
@@ -179,5 +180,44 @@ pub(super) fn grouping(
     aggregates: Vec<AggCall>,
     dependent: Vec<Expr>,
 ) -> Grouping {
-    Grouping { keys, sets, aggregates, dependent }
+    Grouping { keys, sets, aggregates, dependent, expanded: Vec::new(), start: 0 }
+}
+
+/// The sets that are in expressions, and in the arguments of those, by their places.
+pub(super) fn sets_in<'e>(
+    exprs: impl Iterator<Item = &'e Expr>,
+    sets: &[SetCall],
+) -> BTreeSet<usize> {
+    let mut found = BTreeSet::new();
+    let add = |expr: &Expr, found: &mut BTreeSet<usize>| {
+        expr.any(|it, level| {
+            if let ExprKind::SetReturning(place) = it.kind
+                && level == 0
+            {
+                found.insert(place);
+            }
+            false
+        });
+    };
+    exprs.for_each(|expr| add(expr, &mut found));
+    // The sets inside of a set come before it.
+    for place in (0..sets.len()).rev() {
+        if found.contains(&place) {
+            sets[place].args.iter().for_each(|arg| add(arg, &mut found));
+        }
+    }
+    found
+}
+
+/// Gives sets other names: `of` says what stands for each.
+pub(super) fn rename_sets(expr: &mut Expr, of: &dyn Fn(usize) -> Option<ExprKind>) {
+    expr.walk(0, &mut |expr, level| {
+        if let ExprKind::SetReturning(place) = expr.kind
+            && level == 0
+            && let Some(kind) = of(place)
+        {
+            expr.kind = kind;
+        }
+        true
+    });
 }

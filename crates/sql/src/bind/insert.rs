@@ -179,6 +179,8 @@ impl Binder<'_> {
             return Err(self.at_surplus(too_many(), first));
         }
         let mut rows = Vec::new();
+        // One row is a SELECT without FROM, whose results may be several rows.
+        self.level().takes_sets = values.rows.len() == 1;
         for row in &values.rows {
             if row.content.len() != width {
                 return Err(self.unequal_rows(values));
@@ -191,7 +193,12 @@ impl Binder<'_> {
         }
         let out = |place: usize| value_column(place, table.column(columns[place]));
         let columns = (0..width).map(out).collect();
-        Ok(Query { body: Body::Values(rows), ..Query::values(Vec::new(), columns) })
+        let sets = std::mem::take(&mut self.level().sets);
+        let body = match rows.pop() {
+            Some(targets) if !sets.is_empty() => super::select::results(targets, sets),
+            last => Body::Values(rows.into_iter().chain(last).collect()),
+        };
+        Ok(Query { body, ..Query::values(Vec::new(), columns) })
     }
 
     /// Converts a column of the source of an INSERT.

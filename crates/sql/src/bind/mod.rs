@@ -170,6 +170,8 @@ struct Level {
     aggregates: Vec<AggCall>,
     windows: Vec<WindowCall>,
     sets: Vec<SetCall>,
+    /// Whether the one row of VALUES may become several.
+    takes_sets: bool,
     named_windows: Vec<(String, ast::WindowSpec)>,
     /// What is being bound: some things are not allowed everywhere.
     clause: Clause,

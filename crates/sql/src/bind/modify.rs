@@ -94,6 +94,11 @@ impl Binder<'_> {
                 "aggregate functions are not allowed in RETURNING",
             ));
         }
+        if !self.level().windows.is_empty() {
+            let message = "window functions are not allowed in RETURNING";
+            return Err(SqlError::new(code::WINDOWING_ERROR, message));
+        }
+        super::expr::refuse_sets(&returning, "RETURNING")?;
         let width = self.level().width;
         let (order, limit) = (Vec::new(), None);
         let modify = Modify { target, kind, order, limit, returning, width, checks };

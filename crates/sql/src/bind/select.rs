@@ -2,15 +2,17 @@
 
 use super::aggregate::sort_key;
 use super::column_names::column_name;
-use super::grouping::{Regroup, grouping};
+use super::grouping::{self, Regroup, grouping};
 use super::query::{Unknowns, check_ordinal, ordinal, refuse_constant};
 use super::{Binder, Clause, fold};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{
-    Body, Collated, Distinct, Expr, ExprKind, From, JoinKind, OutColumn, Query, Select, SortKey,
+    Body, Collated, Distinct, Expr, ExprKind, From, Grouping, JoinKind, OutColumn, Query, Select,
+    SetCall, SortKey,
 };
 use crate::types::Oid;
 use sqlparser::ast::{self, NamedWindowExpr, SelectItem};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Binder<'_> {
@@ -358,8 +360,13 @@ impl Binder<'_> {
             let order = call.order.iter_mut().map(|(it, _)| it);
             call.args.iter_mut().chain(&mut call.partition).chain(order).chain(&mut call.filter)
         });
-        let calls = select.sets.iter_mut().flat_map(|call| &mut call.args);
-        let rewritten = behind.chain(windows).chain(calls).try_for_each(|it| regroup.rewrite(it));
+        let rewritten = behind.chain(windows).try_for_each(|it| regroup.rewrite(it));
+        rewritten.map_err(|refused| refused.error(|span| self.position(span)))?;
+        let early = grouping::sets_in(keys.iter(), &select.sets);
+        let expanded = early.iter().map(|&place| select.sets[place].clone()).collect();
+        keep_late_sets(select, &early);
+        let mut calls = select.sets.iter_mut().flat_map(|call| &mut call.args);
+        let rewritten = calls.try_for_each(|it| regroup.rewrite(it));
         rewritten.map_err(|refused| refused.error(|span| self.position(span)))?;
         for call in &aggregates {
             // What is not grouped by is an error of its own.
@@ -373,14 +380,72 @@ impl Binder<'_> {
             }
         }
         let dependent = regroup.dependent;
-        select.width = keys.len() + aggregates.len() + 1 + dependent.len();
-        select.grouping = Some(grouping(keys, sets, aggregates, dependent));
+        let start = std::mem::replace(
+            &mut select.width,
+            keys.len() + aggregates.len() + 1 + dependent.len(),
+        );
+        let mut made = grouping(keys, sets, aggregates, dependent);
+        expand_before(&mut made, expanded, start, &early);
+        select.grouping = Some(made);
         Ok(())
     }
 }
 
+/// Behind grouping there are no more sets than what is looked at there asks for: those that only
+/// keys were made of have become columns.
+fn keep_late_sets(select: &mut Select, early: &BTreeSet<usize>) {
+    if early.is_empty() {
+        return;
+    }
+    let behind = select.targets.iter().chain(&select.having);
+    let late = grouping::sets_in(behind, &select.sets);
+    let is_kept = |place: &usize| late.contains(place) || !early.contains(place);
+    let kept: Vec<usize> = (0..select.sets.len()).filter(is_kept).collect();
+    let renamed =
+        |place: usize| kept.iter().position(|&it| it == place).map(ExprKind::SetReturning);
+    let mut sets: Vec<SetCall> = kept.iter().map(|&place| select.sets[place].clone()).collect();
+    let args = sets.iter_mut().flat_map(|call| &mut call.args);
+    let all = select.targets.iter_mut().chain(&mut select.having).chain(args);
+    all.for_each(|it| grouping::rename_sets(it, &renamed));
+    select.sets = sets;
+}
+
+/// Keys that are made of sets look at their results, which stand behind the row of FROM.
+fn expand_before(
+    made: &mut Grouping,
+    expanded: Vec<SetCall>,
+    start: usize,
+    early: &BTreeSet<usize>,
+) {
+    made.expanded = expanded;
+    made.start = start;
+    let column = |place: usize| {
+        let number = early.iter().position(|&it| it == place)?;
+        Some(ExprKind::Column { depth: 0, index: start + number })
+    };
+    let args = made.expanded.iter_mut().flat_map(|call| &mut call.args);
+    made.keys.iter_mut().chain(args).for_each(|it| grouping::rename_sets(it, &column));
+}
+
 fn has_column(expr: &Expr) -> bool {
     expr.any(|it, level| matches!(it.kind, ExprKind::Column { depth, .. } if depth == level))
+}
+
+/// A SELECT without FROM.
+pub(super) fn results(targets: Vec<Expr>, sets: Vec<SetCall>) -> Body {
+    let mut select = Select {
+        width: 0,
+        from: None,
+        filter: None,
+        grouping: None,
+        having: None,
+        windows: Vec::new(),
+        sets,
+        targets,
+        distinct: Distinct::No,
+    };
+    place_windows(&mut select);
+    Body::Select(Box::new(select))
 }
 
 /// Results of window functions and sets stand behind the other columns of the row.

@@ -56,6 +56,10 @@ impl Binder<'_> {
         if args.iter().any(has_window) {
             return Err(windowing("window function calls cannot be nested"));
         }
+        if super::expr::refuse_sets(&args, "").is_err() {
+            let message = "window function calls cannot contain set-returning function calls";
+            return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+        }
         let (function_call, args, ty) = self.window_function(name, written, args)?;
         if function.filter.is_some() && matches!(function_call, FunctionCall::Window(_)) {
             return Err(SqlError::new(
@@ -73,6 +77,9 @@ impl Binder<'_> {
             let expr = self.expr(&key.expr)?;
             order.push((self.resolve_unknown(expr)?, sort_key(&key.options, 0)?));
         }
+        super::expr::refuse_sets(&partition, "window definitions")?;
+        let ordered: Vec<Expr> = order.iter().map(|(expr, _)| expr.clone()).collect();
+        super::expr::refuse_sets(&ordered, "window definitions")?;
         if partition.iter().chain(order.iter().map(|(expr, _)| expr)).any(has_window) {
             return Err(windowing("window functions are not allowed in window definitions"));
         }

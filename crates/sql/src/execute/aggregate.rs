@@ -34,7 +34,6 @@ impl Exec<'_> {
         grouping: &Grouping,
         node: &Node,
     ) -> Result<Vec<Row>> {
-        let types: Vec<Oid> = grouping.keys.iter().map(|key| key.ty).collect();
         let mut groups: Vec<Vec<Group>> = grouping.sets.iter().map(|_| Vec::new()).collect();
         let mut places: Vec<FxHashMap<Vec<HashKey>, usize>> =
             grouping.sets.iter().map(|_| FxHashMap::default()).collect();
@@ -48,37 +47,55 @@ impl Exec<'_> {
         if grouping.aggregates.is_empty() && grouping.sets.iter().all(Vec::is_empty) {
             return self.finish_groups(grouping, groups);
         }
-        let mut row: Row = vec![Datum::Null; from_width(select, node)];
+        let mut row: Row = vec![Datum::Null; from_width(select, node).max(grouping.start)];
         self.each(node, &mut row, &mut |exec, row| {
-            let keys = exec.eval_all(&grouping.keys, row)?;
-            for (place, set) in grouping.sets.iter().enumerate() {
-                let group = if set.is_empty() {
-                    0
-                } else {
-                    let values: Row = set.iter().map(|&it| keys[it].clone()).collect();
-                    let kinds: Vec<Oid> = set.iter().map(|&it| types[it]).collect();
-                    let key = row_key(&values, &kinds);
-                    match places[place].get(&key) {
-                        Some(&group) => group,
-                        None => {
-                            let mut all = vec![Datum::Null; keys.len()];
-                            set.iter().for_each(|&it| all[it] = keys[it].clone());
-                            let mut group = exec.new_group(grouping, all)?;
-                            group.dependent = exec.eval_all(&grouping.dependent, row)?;
-                            groups[place].push(group);
-                            places[place].insert(key, groups[place].len() - 1);
-                            groups[place].len() - 1
-                        }
-                    }
-                };
-                let states = &mut groups[place][group].states;
-                for (call, state) in grouping.aggregates.iter().zip(states) {
-                    exec.aggregate_row(call, state, row)?;
-                }
+            if grouping.expanded.is_empty() {
+                exec.add_row(grouping, row, &mut groups, &mut places)?;
+                return Ok(true);
+            }
+            for row in exec.multiply(&grouping.expanded, grouping.start, row)? {
+                exec.add_row(grouping, &row, &mut groups, &mut places)?;
             }
             Ok(true)
         })?;
         self.finish_groups(grouping, groups)
+    }
+
+    /// Adds a row to its group of each set.
+    fn add_row(
+        &mut self,
+        grouping: &Grouping,
+        row: &Row,
+        groups: &mut [Vec<Group>],
+        places: &mut [FxHashMap<Vec<HashKey>, usize>],
+    ) -> Result<()> {
+        let keys = self.eval_all(&grouping.keys, row)?;
+        for (place, set) in grouping.sets.iter().enumerate() {
+            let group = if set.is_empty() {
+                0
+            } else {
+                let values: Row = set.iter().map(|&it| keys[it].clone()).collect();
+                let kinds: Vec<Oid> = set.iter().map(|&it| grouping.keys[it].ty).collect();
+                let key = row_key(&values, &kinds);
+                match places[place].get(&key) {
+                    Some(&group) => group,
+                    None => {
+                        let mut all = vec![Datum::Null; keys.len()];
+                        set.iter().for_each(|&it| all[it] = keys[it].clone());
+                        let mut group = self.new_group(grouping, all)?;
+                        group.dependent = self.eval_all(&grouping.dependent, row)?;
+                        groups[place].push(group);
+                        places[place].insert(key, groups[place].len() - 1);
+                        groups[place].len() - 1
+                    }
+                }
+            };
+            let states = &mut groups[place][group].states;
+            for (call, state) in grouping.aggregates.iter().zip(states) {
+                self.aggregate_row(call, state, row)?;
+            }
+        }
+        Ok(())
     }
 
     fn new_group(&mut self, grouping: &Grouping, keys: Row) -> Result<Group> {

@@ -268,19 +268,29 @@ impl Exec<'_> {
         if select.sets.is_empty() {
             return Ok(vec![self.eval_all(&select.targets, row)?]);
         }
-        let width = row.len();
-        row.resize(width + select.sets.len(), Datum::Null);
-        let mut rows = vec![row.clone()];
-        row.truncate(width);
+        let rows = self.multiply(&select.sets, row.len(), row)?;
+        rows.iter().map(|row| self.eval_all(&select.targets, row)).collect()
+    }
+
+    /// A row once for each of what sets return, with that behind its first `width` values.
+    pub(super) fn multiply(
+        &mut self,
+        sets: &[SetCall],
+        width: usize,
+        row: &[Datum],
+    ) -> Result<Vec<Row>> {
+        let mut first = row[..width].to_vec();
+        first.resize(width + sets.len(), Datum::Null);
+        let mut rows = vec![first];
         // A set inside of the arguments of another one is gone through before it.
-        for layer in set_layers(&select.sets, width) {
+        for layer in set_layers(sets, width) {
             let mut next = Vec::new();
             for row in rows {
-                self.expand_layer(&select.sets, &layer, width, row, &mut next)?;
+                self.expand_layer(sets, &layer, width, row, &mut next)?;
             }
             rows = next;
         }
-        rows.iter().map(|row| self.eval_all(&select.targets, row)).collect()
+        Ok(rows)
     }
 
     /// Goes through sets side by side; those that are shorter have nulls in the end.
@@ -443,6 +453,7 @@ fn used_places(select: &Select, used: &mut Vec<usize>) {
         Some(grouping) => {
             grouping.keys.iter().for_each(&mut add);
             grouping.dependent.iter().for_each(&mut add);
+            grouping.expanded.iter().flat_map(|call| &call.args).for_each(&mut add);
             for call in &grouping.aggregates {
                 call.args.iter().for_each(&mut add);
                 call.direct.iter().for_each(&mut add);

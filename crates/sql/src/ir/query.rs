@@ -161,6 +161,10 @@ pub struct Grouping {
     pub aggregates: Vec<AggCall>,
     /// Columns that depend on the keys, from any row of the group.
     pub dependent: Vec<Expr>,
+    /// Sets that keys are made of: rows are multiplied by them before they are grouped.
+    pub expanded: Vec<SetCall>,
+    /// Where the results of these stand, behind the row of FROM.
+    pub start: usize,
 }
 
 /// An aggregate.

@@ -204,6 +204,8 @@ impl Select {
         if let Some(grouping) = &mut self.grouping {
             grouping.keys.iter_mut().for_each(|it| it.walk(level, visit));
             grouping.dependent.iter_mut().for_each(|it| it.walk(level, visit));
+            let sets = grouping.expanded.iter_mut();
+            sets.flat_map(|call| &mut call.args).for_each(|it| it.walk(level, visit));
             for call in &mut grouping.aggregates {
                 call.direct.iter_mut().for_each(|it| it.walk(level, visit));
                 call.args.iter_mut().for_each(|it| it.walk(level, visit));

@@ -139,7 +139,11 @@ pub fn before_groups(having: &Expr, grouping: &Grouping) -> (Vec<Expr>, Vec<Expr
     let is_whole = matches!(&grouping.sets[..], [set] if set.len() == keys);
     let (mut before, mut after) = (Vec::new(), Vec::new());
     for condition in conjuncts(having.clone()) {
-        let is_movable = is_whole && !condition.is_volatile() && !asks_for_each_row(&condition);
+        // What sets return is not there before the rows are multiplied.
+        let is_movable = is_whole
+            && grouping.expanded.is_empty()
+            && !condition.is_volatile()
+            && !asks_for_each_row(&condition);
         let inside = is_movable.then(|| over_keys(&condition, &grouping.keys)).flatten();
         // Without keys there is a group even if there are no rows.
         if keys == 0 || inside.is_none() {
