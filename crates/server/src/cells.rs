@@ -344,7 +344,7 @@ impl StoreTxn {
             Some((row, value?.0))
         };
         match rows {
-            RowSet::First(count) => (0..count).map(RowNo).filter_map(now).collect(),
+            RowSet::All(count) => (0..count).map(RowNo).filter_map(now).collect(),
             RowSet::These(rows) => rows.iter().copied().filter_map(now).collect(),
         }
     }
@@ -408,7 +408,7 @@ impl CellTxn for StoreTxn {
         }
         let group = Kind::Column(heap, column).group();
         let found = match rows {
-            RowSet::First(_) => self.txn.read_group(group, None),
+            RowSet::All(_) => self.txn.read_group(group, None),
             RowSet::These(rows) => {
                 let members: Vec<u32> = rows.iter().map(|row| row.0).collect();
                 self.txn.read_group(group, Some(&members))
@@ -419,8 +419,7 @@ impl CellTxn for StoreTxn {
             .into_iter()
             .filter_map(|(member, value)| Some((RowNo(member), value?.0)))
             .collect();
-        if let RowSet::First(count) = rows {
-            found.retain(|(row, _)| row.0 < count);
+        if let RowSet::All(_) = rows {
             found.sort_by_key(|(row, _)| *row);
         }
         Ok(found)

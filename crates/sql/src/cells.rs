@@ -53,8 +53,9 @@ pub enum Group {
 /// Which rows are meant.
 #[derive(Clone, Copy, Debug)]
 pub enum RowSet<'r> {
-    /// The first so many of the heap.
-    First(u32),
+    /// All of the heap, which had so many a moment ago. What has come since, and is read, is
+    /// returned as well: a row that a transaction has read must not be missing from its result.
+    All(u32),
     /// These.
     These(&'r [RowNo]),
 }
