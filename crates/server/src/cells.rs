@@ -27,7 +27,7 @@ use seriatim_store::{
     json_atom,
 };
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 type Result<T> = seriatim_sql::Result<T>;
 
@@ -132,6 +132,8 @@ pub struct StoreCells {
     store: Store<CellValue>,
     /// Whether the level of the store holds whatever transactions ask for.
     forced: bool,
+    /// Who keeps the initial values of tables.
+    base: OnceLock<Arc<dyn Base>>,
 }
 
 impl fmt::Debug for StoreCells {
@@ -144,14 +146,18 @@ impl StoreCells {
     /// SQL on this store. Transactions that ask for no level get the store's; `forced` gives it to
     /// all.
     pub fn new(store: Store<CellValue>, forced: bool) -> StoreCells {
-        StoreCells { store, forced }
+        StoreCells { store, forced, base: OnceLock::new() }
     }
 }
 
 impl StoreCells {
     /// What has happened so far.
     pub fn history(&self) -> seriatim_history::History {
-        self.store.history()
+        self.store.history_on(|group, member| {
+            let Kind::Column(heap, column) = Kind::of(group) else { return None };
+            let cell = Cell { heap, row: RowNo(member), column };
+            self.base.get()?.initial(cell).map(CellValue)
+        })
     }
 
     /// The version that each read got, and for each the number of its statement in its
@@ -181,6 +187,8 @@ impl CellStore for StoreCells {
     }
 
     fn set_base(&self, base: Arc<dyn Base>) {
+        // A store has one keeper all its life.
+        let _ = self.base.set(Arc::clone(&base));
         self.store.set_base(move |cells| base.settle(cells.into_iter().filter_map(cell).collect()));
     }
 

@@ -245,6 +245,10 @@ pub trait CellStore: Send + Sync + std::fmt::Debug {
 pub trait Base: Send + Sync {
     /// These are initial from now on. Is called while the store is locked, and asks it nothing.
     fn settle(&self, cells: Vec<(Cell, Datum)>);
+
+    /// What a cell holds initially; nothing of a row that does not exist initially. Is called while
+    /// the store is locked, and asks it nothing.
+    fn initial(&self, cell: Cell) -> Option<Datum>;
 }
 
 /// What things are called in histories. No two have the same name, and names do not change.
