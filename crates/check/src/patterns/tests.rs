@@ -4,7 +4,7 @@ use super::*;
 use crate::index::{Index, Source};
 use crate::stale_reads::stale_reads;
 use crate::weak::{CausalOrder, TimeCycles, WeakLevels};
-use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
+use seriatim_history::{Atom, Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,6 +129,28 @@ fn lost_updates_are_counted_as_the_literal_count_does() {
         some += u64::from(found.count() > 0);
     }
     assert!(some > 500, "{some}");
+}
+
+#[test]
+fn the_lost_update_that_is_shown_changes_something() {
+    // Both write the whole row back; only the stock is another one.
+    let text = concat!(
+        "{\"seriatim\":1,\"initial\":{\"item[1].name\":\"lamp\",\"item[1].stock\":1}}\n",
+        "{\"session\":\"a\",\"ops\":[[\"r\",\"item[1].name\",\"lamp\"],[\"r\",\"item[1].stock\",1],",
+        "[\"w\",\"item[1].name\",\"lamp#2\"],[\"w\",\"item[1].stock\",0]]}\n",
+        "{\"session\":\"b\",\"ops\":[[\"r\",\"item[1].name\",\"lamp\"],[\"r\",\"item[1].stock\",1],",
+        "[\"w\",\"item[1].name\",\"lamp#3\"],[\"w\",\"item[1].stock\",\"0#2\"]]}\n",
+    );
+    let options = seriatim_history::formats::ReadOptions::default();
+    let read = seriatim_history::formats::read_bytes(text.as_bytes(), "a run", &options);
+    let (history, _) = read.unwrap();
+    let index = Index::build(&history, 1);
+    let found = lost_updates(&history, &index);
+    let shown: Vec<Atom> = found
+        .pairs(&history)
+        .map(|Pair(ops)| history.key_name(history.op(ops[0]).key))
+        .collect();
+    assert_eq!(shown, ["item[1].stock", "item[1].name"].map(|name| Atom::Str(name.into())));
 }
 
 #[test]
