@@ -110,10 +110,8 @@ impl Audit {
             let path = path.unwrap_or(Path::new("the recording"));
             AuditError::Unwritable(path.display().to_string(), error.to_string())
         })?;
-        let made = driver.set_up();
-        let audited = made
-            .map_err(AuditError::from)
-            .and_then(|()| self.rounds(driver, server, &recorder, watcher, is_asked_to_end));
+        driver.set_up()?;
+        let audited = self.rounds(driver, server, &recorder, watcher, is_asked_to_end);
         // Whatever happened, nothing is left behind if that is possible.
         let cleaned = self.clean_up(driver);
         let mut audited = audited?;

@@ -51,7 +51,7 @@ pub trait Driver: Sync {
         workload.needs_registers_only()
     }
 
-    /// Makes the tables, before anything else.
+    /// Makes the tables, before anything else. If it cannot, it leaves nothing of them behind.
     fn set_up(&self) -> Result<(), DriverError> {
         Ok(())
     }
