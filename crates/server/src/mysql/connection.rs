@@ -209,11 +209,11 @@ impl Connection<'_> {
     }
 
     /// A statement has arrived. It may be held before it runs.
-    fn arrive(&mut self) {
+    fn arrive(&mut self, text: &str) {
         self.session.sql.arrived();
         let (cluster, number) = (&self.shared.cluster, self.session.sql.number());
         if let Some(holding) = &self.shared.config.holding {
-            holding.begin_statement(number, &|other| cluster.waits_for_lock(other));
+            holding.begin_statement(number, text, &|other| cluster.waits_for_lock(other));
         }
     }
 
@@ -266,7 +266,7 @@ impl Connection<'_> {
         form: Form,
         more: u16,
     ) -> Wired<bool> {
-        self.arrive();
+        self.arrive(&piece.text);
         let outcome = self.session.run(piece, params);
         self.depart();
         match outcome {
