@@ -273,3 +273,34 @@ fn plain_query(body: SetExpr) -> Query {
         pipe_operators: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The byte of a place, from the beginning of the text.
+    fn literal(text: &str, place: Location) -> usize {
+        let lines = text.split_inclusive('\n').take(place.line as usize - 1);
+        let before: usize = lines.map(str::len).sum();
+        let line = text[before..].lines().next().unwrap_or_default();
+        let column = place.column as usize - 1;
+        before + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+    }
+
+    #[test]
+    fn places_are_found_in_any_order() {
+        let text = "SELECT 'ä';\nSELECT 2;  SELECT\n\n 'é\n';";
+        let mut places = Places::of(text);
+        for (line, column) in [(1, 1), (1, 12), (2, 1), (2, 12), (2, 90), (4, 3), (1, 9), (5, 3)] {
+            let place = Location { line, column };
+            assert_eq!(places.byte(place), literal(text, place), "{line}:{column}");
+        }
+    }
+
+    #[test]
+    fn statements_of_a_text_have_their_own_texts() {
+        let all = pieces("SELECT 'ä'; /* it */ SELECT 2;\nSELECT\n 3 ;;").unwrap();
+        let texts: Vec<&str> = all.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(texts, ["SELECT 'ä'", "/* it */ SELECT 2", "SELECT\n 3"]);
+    }
+}
