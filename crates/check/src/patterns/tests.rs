@@ -4,7 +4,9 @@ use super::*;
 use crate::index::{Index, Source};
 use crate::stale_reads::stale_reads;
 use crate::weak::{CausalOrder, TimeCycles, WeakLevels};
-use seriatim_history::{Atom, Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
+use seriatim_history::{
+    Atom, Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value,
+};
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -146,10 +148,8 @@ fn the_lost_update_that_is_shown_changes_something() {
     let (history, _) = read.unwrap();
     let index = Index::build(&history, 1);
     let found = lost_updates(&history, &index);
-    let shown: Vec<Atom> = found
-        .pairs(&history)
-        .map(|Pair(ops)| history.key_name(history.op(ops[0]).key))
-        .collect();
+    let shown: Vec<Atom> =
+        found.pairs(&history).map(|Pair(ops)| history.key_name(history.op(ops[0]).key)).collect();
     assert_eq!(shown, ["item[1].stock", "item[1].name"].map(|name| Atom::Str(name.into())));
 }
 
