@@ -10,7 +10,7 @@
 
 use super::pair::Pair;
 use crate::index::{Index, Source, SourceVersion, last_write, source_write};
-use seriatim_history::{History, KeyId, OpId, TxnId};
+use seriatim_history::{History, KeyId, OpId, TxnId, Value};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -63,10 +63,15 @@ const COMPARED_MAX: usize = 1000;
 /// Whether the transaction of a read writes something else to its key.
 fn changes(history: &History, read: OpId) -> bool {
     let operation = history.op(read);
+    let initial = history.initial().value_of(operation.key);
+    let found = match operation.value {
+        Value::NULL => initial.unwrap_or(Value::NULL),
+        value => value,
+    };
     let written = last_write(history, history.txn_of(read), operation.key);
     let text = |value| history.value_text(value);
     written.is_none_or(|write| {
-        without_number(&text(history.op(write).value)) != without_number(&text(operation.value))
+        without_number(&text(history.op(write).value)) != without_number(&text(found))
     })
 }
 

@@ -135,22 +135,32 @@ fn lost_updates_are_counted_as_the_literal_count_does() {
 
 #[test]
 fn the_lost_update_that_is_shown_changes_something() {
-    // Both write the whole row back; only the stock is another one.
-    let text = concat!(
-        "{\"seriatim\":1,\"initial\":{\"item[1].name\":\"lamp\",\"item[1].stock\":1}}\n",
-        "{\"session\":\"a\",\"ops\":[[\"r\",\"item[1].name\",\"lamp\"],[\"r\",\"item[1].stock\",1],",
-        "[\"w\",\"item[1].name\",\"lamp#2\"],[\"w\",\"item[1].stock\",0]]}\n",
-        "{\"session\":\"b\",\"ops\":[[\"r\",\"item[1].name\",\"lamp\"],[\"r\",\"item[1].stock\",1],",
-        "[\"w\",\"item[1].name\",\"lamp#3\"],[\"w\",\"item[1].stock\",\"0#2\"]]}\n",
-    );
-    let options = seriatim_history::formats::ReadOptions::default();
-    let read = seriatim_history::formats::read_bytes(text.as_bytes(), "a run", &options);
-    let (history, _) = read.unwrap();
-    let index = Index::build(&history, 1);
-    let found = lost_updates(&history, &index);
-    let shown: Vec<Atom> =
-        found.pairs(&history).map(|Pair(ops)| history.key_name(history.op(ops[0]).key)).collect();
-    assert_eq!(shown, ["item[1].stock", "item[1].name"].map(|name| Atom::Str(name.into())));
+    // Both write the whole row back; only the stock is another one. A scan says null of what is
+    // initial.
+    for (name, stock) in [("\"lamp\"", "1"), ("null", "null")] {
+        let line = |session: &str, written: [&str; 2]| {
+            format!(
+                "{{\"session\":\"{session}\",\"ops\":[[\"r\",\"name\",{name}],[\"r\",\"stock\",{stock}],\
+                 [\"w\",\"name\",\"{}\"],[\"w\",\"stock\",\"{}\"]]}}\n",
+                written[0], written[1]
+            )
+        };
+        let text = format!(
+            "{{\"seriatim\":1,\"initial\":{{\"name\":\"lamp\",\"stock\":1}}}}\n{}{}",
+            line("a", ["lamp#2", "0"]),
+            line("b", ["lamp#3", "0#2"])
+        );
+        let options = seriatim_history::formats::ReadOptions::default();
+        let read = seriatim_history::formats::read_bytes(text.as_bytes(), "a run", &options);
+        let (history, _) = read.unwrap();
+        let index = Index::build(&history, 1);
+        let found = lost_updates(&history, &index);
+        let shown: Vec<Atom> = found
+            .pairs(&history)
+            .map(|Pair(ops)| history.key_name(history.op(ops[0]).key))
+            .collect();
+        assert_eq!(shown, ["stock", "name"].map(|name| Atom::Str(name.into())));
+    }
 }
 
 #[test]
