@@ -16,6 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let set_up = arguments.next().ok_or("usage: restore SETUP [RUNS]")?;
     let runs: usize = arguments.next().map_or(Ok(100), |runs| runs.parse())?;
+    if runs == 0 {
+        return Err("RUNS: one at least".into());
+    }
     let application = Application {
         set_up: Some(Command::Line(set_up)),
         command: Command::Program(vec!["true".into()]),

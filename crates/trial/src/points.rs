@@ -127,7 +127,6 @@ mod tests {
         let text = format!("{{\"seriatim\":1}}\n{}{}", line(0), line(1));
         let bytes = text.into_bytes();
         let (history, _) = read_bytes(&bytes, "the run", &ReadOptions::default()).unwrap();
-        let shape = |text: &str| seriatim_sql::parse::shape(text);
         let look = shape("SELECT stock FROM item WHERE id = 1");
         let update = shape("UPDATE item SET stock = 0 WHERE id = 1");
         let expected = [(&look, 0), (&look, 1), (&update, 0)];
