@@ -51,6 +51,14 @@ impl Recording {
         (text("database"), text("isolation"))
     }
 
+    /// How many sessions there were and what decided what they did; recordings of earlier versions
+    /// do not say.
+    pub(crate) fn sizes(&self) -> (Option<u32>, Option<u64>) {
+        let header: serde_json::Value = serde_json::from_str(&self.header).unwrap_or_default();
+        let sessions = header["sessions"].as_u64().and_then(|count| u32::try_from(count).ok());
+        (sessions, header["seed"].as_u64())
+    }
+
     /// What the database promised at that setting; recordings of earlier versions do not say.
     pub fn promise(&self) -> Option<Level> {
         let header: serde_json::Value = serde_json::from_str(&self.header).ok()?;

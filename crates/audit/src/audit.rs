@@ -110,10 +110,8 @@ impl Audit {
             let path = path.unwrap_or(Path::new("the recording"));
             AuditError::Unwritable(path.display().to_string(), error.to_string())
         })?;
-        let made = driver.set_up();
-        let audited = made
-            .map_err(AuditError::from)
-            .and_then(|()| self.rounds(driver, server, &recorder, watcher, is_asked_to_end));
+        driver.set_up()?;
+        let audited = self.rounds(driver, server, &recorder, watcher, is_asked_to_end);
         // Whatever happened, nothing is left behind if that is possible.
         let cleaned = self.clean_up(driver);
         let mut audited = audited?;
@@ -156,6 +154,7 @@ impl Audit {
             "isolation": driver.setting_name(self.setting),
             "promise": driver.promise(self.setting).code(),
             "seed": self.seed,
+            "sessions": self.sessions,
         })
     }
 
@@ -173,7 +172,9 @@ impl Audit {
         let scheduler = Mutex::new(Scheduler::new(self.workload, self.shape, can, self.seed));
         let (has_violation, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
         let done = Mutex::new(Vec::new());
-        let audited = Audited::new(driver.product(), driver.setting_name(self.setting), promise);
+        let mut audited =
+            Audited::new(driver.product(), driver.setting_name(self.setting), promise);
+        (audited.sessions, audited.seed) = (Some(self.sessions), Some(self.seed));
         let mut judge = Judge::new(audited, self.order, watcher, &scheduler);
         judge.until_violation = self.until_violation.then_some(&has_violation);
         judge.file = self.output.as_deref();
@@ -299,7 +300,9 @@ pub fn audit_again(
     let (product, setting) = recording.about();
     let promise = level.or_else(|| recording.promise()).unwrap_or(Level::Serializable);
     let scheduler = Mutex::new(Scheduler::new(Some(Workload::General), None, |_| true, 0));
-    let mut judge = Judge::new(Audited::new(product, setting, promise), order, watcher, &scheduler);
+    let mut audited = Audited::new(product, setting, promise);
+    (audited.sessions, audited.seed) = recording.sizes();
+    let mut judge = Judge::new(audited, order, watcher, &scheduler);
     judge.file = Some(path);
     let begun = Instant::now();
     while let Some(lines) = recording.round()? {

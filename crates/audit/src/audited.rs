@@ -65,6 +65,10 @@ pub struct Audited {
     pub decided_late: u64,
     /// How many of them are not decided.
     pub left_open: u64,
+    /// How many sessions there were; recordings of earlier versions do not say.
+    pub sessions: Option<u32>,
+    /// What decided what they did; likewise.
+    pub seed: Option<u64>,
     /// Why not all of the recording is on disk.
     pub unwritten: Option<String>,
     /// Why it ended early, or is not tidied up.
@@ -166,6 +170,8 @@ impl Audited {
             rounds: 0,
             decided_late: 0,
             left_open: 0,
+            sessions: None,
+            seed: None,
             unwritten: None,
             problem: None,
         }

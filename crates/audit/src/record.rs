@@ -5,13 +5,15 @@
 use crate::driver::Sent;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a line may wait until it is written to disk.
 const FLUSH_AFTER: Duration = Duration::from_millis(200);
+/// So many bytes of lines are written at a time.
+const FLUSH_BYTES: usize = 1 << 16;
 
 /// How a transaction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,8 +111,7 @@ struct Inner {
     header: Vec<u8>,
     /// The lines of the present round, behind the header, if there are rounds.
     lines: Option<Vec<u8>>,
-    file: Option<BufWriter<File>>,
-    flushed: Instant,
+    file: Option<Output>,
     /// Why the file could not be written on.
     problem: Option<String>,
 }
@@ -138,14 +139,14 @@ impl Recorder {
         lines: Option<Vec<u8>>,
         hidden: String,
     ) -> io::Result<Recorder> {
-        let mut file = path.map(File::create).transpose()?.map(BufWriter::new);
+        let mut file = path.map(Output::create).transpose()?;
         if let Some(file) = &mut file {
-            writeln!(file, "{}", header(source))?;
+            file.add(&header(source));
             file.flush()?;
         }
         let header = format!("{}\n", header(source)).into_bytes();
         let clock = Instant::now();
-        let inner = Inner { header, lines, file, flushed: clock, problem: None };
+        let inner = Inner { header, lines, file, problem: None };
         Ok(Recorder { inner: Mutex::new(inner), hidden, clock })
     }
 
@@ -162,8 +163,8 @@ impl Recorder {
             lines.extend_from_slice(line.as_bytes());
             lines.push(b'\n');
         }
-        if inner.file.is_some()
-            && let Err(error) = inner.keep(&line)
+        if let Some(file) = &mut inner.file
+            && let Err(error) = file.keep(&line)
         {
             inner.problem = Some(error.to_string());
             inner.file = None;
@@ -190,15 +191,51 @@ impl Recorder {
     }
 }
 
-impl Inner {
+/// A file of whole lines: whatever ends us, or the room on the disk, its lines are a history.
+#[derive(Debug)]
+struct Output {
+    file: File,
+    /// Lines that are still to be written.
+    waiting: Vec<u8>,
+    /// How many bytes of whole lines the file has.
+    written: u64,
+    flushed: Instant,
+}
+
+impl Output {
+    fn create(path: &Path) -> io::Result<Output> {
+        let file = File::create(path)?;
+        Ok(Output { file, waiting: Vec::new(), written: 0, flushed: Instant::now() })
+    }
+
+    fn add(&mut self, line: &str) {
+        self.waiting.extend_from_slice(line.as_bytes());
+        self.waiting.push(b'\n');
+    }
+
+    /// Adds a line, which is written soon.
     fn keep(&mut self, line: &str) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        writeln!(file, "{line}")?;
-        if self.flushed.elapsed() >= FLUSH_AFTER {
-            file.flush()?;
-            self.flushed = Instant::now();
+        self.add(line);
+        if self.waiting.len() < FLUSH_BYTES && self.flushed.elapsed() < FLUSH_AFTER {
+            return Ok(());
         }
-        Ok(())
+        self.flush()
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.flushed = Instant::now();
+        match self.file.write_all(&self.waiting) {
+            Ok(()) => {
+                self.written += self.waiting.len() as u64;
+                self.waiting.clear();
+                Ok(())
+            }
+            Err(error) => {
+                // What was written of a part of them goes away. A device cannot be shortened.
+                let _ = self.file.set_len(self.written);
+                Err(error)
+            }
+        }
     }
 }
 
@@ -230,5 +267,33 @@ mod tests {
         });
         let lines = String::from_utf8(recorder.take_round()).unwrap();
         assert!(lines.contains("\"UPDATE register SET value = 1 WHERE id = 2\""), "{lines}");
+    }
+
+    fn txn(value: u64, text: &str) -> RecordedTxn {
+        RecordedTxn {
+            session: "0.1".to_owned(),
+            begin: 1,
+            end: 2,
+            outcome: Outcome::Committed,
+            ops: vec![json!(["w", 2, value])],
+            statements: vec![(Sent { text: text.to_owned(), rows: None }, 1)],
+        }
+    }
+
+    #[test]
+    fn what_is_on_disk_is_whole_lines_at_any_time() {
+        let path = std::env::temp_dir().join(format!("seriatim-whole-{}", std::process::id()));
+        let recorder = Recorder::of_rounds(Some(&path), &json!({}), String::new()).unwrap();
+        // Lines that no number of fits into what is written at a time.
+        let long = "x".repeat(1999);
+        for value in 0..200 {
+            recorder.record(&txn(value, &long));
+            let written = std::fs::read_to_string(&path).unwrap();
+            assert!(written.ends_with('\n'), "{}", written.len());
+        }
+        recorder.finish().unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!((written.lines().count(), written.ends_with('\n')), (201, true));
+        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -217,6 +217,7 @@ fn commands_that_cannot_be_tried_are_told_why() {
         (&["fuzz", "--", "no-such-program"], "cannot start `no-such-program`"),
         (&["fuzz", "--", "sh", "-c", "echo because; exit 3"], "failed with exit code 3 on a"),
         (&["fuzz", "--setup", "echo oh; exit 5", "--", "true"], "failed with exit code 5:\noh"),
+        (&["fuzz", "--", "sh", "-c", "kill -SEGV $$"], "was ended by signal 11"),
         (&["fuzz", "--timeout", "300ms", "--", "sleep", "60"], "did not end in time"),
         (&["observe", "-o", "run.jsonl", "--", "false"], "failed with exit code 1"),
         (&["fuzz"], "required"),
@@ -359,6 +360,73 @@ fn an_interrupt_ends_everything() {
 
 fn nix_pid(child: &std::process::Child) -> nix::unistd::Pid {
     nix::unistd::Pid::from_raw(child.id() as i32)
+}
+
+/// Interrupts a fuzz when its command has written so many lines to a file; what it says then.
+fn interrupted(shop: &Shop, arguments: &[&str], file: &str, lines: usize) -> Output {
+    let mut command = shop.command(arguments);
+    let running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    let written = || fs::read_to_string(shop.0.join(file)).unwrap_or_default().lines().count();
+    while written() < lines && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    nix::sys::signal::kill(nix_pid(&running), nix::sys::signal::Signal::SIGINT).unwrap();
+    running.wait_with_output().unwrap()
+}
+
+#[test]
+fn what_was_done_before_an_interrupt_is_told() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("stopped");
+    let line = "psql -qAtc 'SELECT 1' && echo >> ran";
+    let fuzz = ["fuzz", "--runs", "1000000", "--junit", "junit.xml", "--", "sh", "-c", line];
+    let (page, errors, code) = told(&interrupted(&shop, &fuzz, "ran", 12));
+    assert_eq!(code, Some(130), "{page}{errors}");
+    assert!(page.contains("passed in the first"), "{page}{errors}");
+    assert!(page.contains("Interrupted."), "{page}");
+    let junit = fs::read_to_string(shop.0.join("junit.xml")).unwrap();
+    assert!(junit.contains("not all runs were done"), "{junit}");
+}
+
+#[test]
+fn a_failure_that_was_found_before_an_interrupt_is_told_and_kept() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("stopped-late");
+    // The second time is when it is tried again.
+    let check = format!("{SOLD} || {{ echo >> failed; false; }}");
+    let setup = "psql -qv ON_ERROR_STOP=1 -f setup.sql";
+    let mut fuzz = vec!["fuzz", "--setup", setup, "--clients", "2", "--check", &check];
+    fuzz.extend(["--level", "rc", "--output", "run.json", "--", "psql", "-qf", "sell.sql"]);
+    let (page, errors, code) = told(&interrupted(&shop, &fuzz, "failed", 2));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert!(page.contains("failed in run"), "{page}{errors}");
+    assert!(shop.0.join("run.json").exists(), "{page}{errors}");
+}
+
+#[test]
+fn more_connections_than_there_is_room_for_are_refused_and_all_of_them_end() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("thousand");
+    let run = |connections: u32| {
+        let line = format!(
+            "for it in {{1..{connections}}}; do exec {{fd}}<>/dev/tcp/$PGHOST/$PGPORT || exit 9; \
+             done; exec psql -qAtc 'SELECT 1'"
+        );
+        told(&shop.run(&["fuzz", "--runs", "2", "--jobs", "1", "--", "bash", "-c", &line]))
+    };
+    let (page, errors, code) = run(300);
+    assert_eq!(code, Some(0), "{page}{errors}");
+    let (page, errors, code) = run(1000);
+    assert_eq!(code, Some(3), "{page}{errors}");
+    let is_told = errors.contains("closed the connection") || errors.contains("too many clients");
+    assert!(is_told, "{errors}");
 }
 
 /// The command line of the program itself has the mark, too.

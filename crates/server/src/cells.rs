@@ -27,7 +27,7 @@ use seriatim_store::{
     json_atom,
 };
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 type Result<T> = seriatim_sql::Result<T>;
 
@@ -132,6 +132,8 @@ pub struct StoreCells {
     store: Store<CellValue>,
     /// Whether the level of the store holds whatever transactions ask for.
     forced: bool,
+    /// Who keeps the initial values of tables.
+    base: OnceLock<Arc<dyn Base>>,
 }
 
 impl fmt::Debug for StoreCells {
@@ -144,14 +146,18 @@ impl StoreCells {
     /// SQL on this store. Transactions that ask for no level get the store's; `forced` gives it to
     /// all.
     pub fn new(store: Store<CellValue>, forced: bool) -> StoreCells {
-        StoreCells { store, forced }
+        StoreCells { store, forced, base: OnceLock::new() }
     }
 }
 
 impl StoreCells {
     /// What has happened so far.
     pub fn history(&self) -> seriatim_history::History {
-        self.store.history()
+        self.store.history_on(|group, member| {
+            let Kind::Column(heap, column) = Kind::of(group) else { return None };
+            let cell = Cell { heap, row: RowNo(member), column };
+            self.base.get()?.initial(cell).map(CellValue)
+        })
     }
 
     /// The version that each read got, and for each the number of its statement in its
@@ -181,6 +187,8 @@ impl CellStore for StoreCells {
     }
 
     fn set_base(&self, base: Arc<dyn Base>) {
+        // A store has one keeper all its life.
+        let _ = self.base.set(Arc::clone(&base));
         self.store.set_base(move |cells| base.settle(cells.into_iter().filter_map(cell).collect()));
     }
 
@@ -344,7 +352,7 @@ impl StoreTxn {
             Some((row, value?.0))
         };
         match rows {
-            RowSet::First(count) => (0..count).map(RowNo).filter_map(now).collect(),
+            RowSet::All(count) => (0..count).map(RowNo).filter_map(now).collect(),
             RowSet::These(rows) => rows.iter().copied().filter_map(now).collect(),
         }
     }
@@ -408,7 +416,7 @@ impl CellTxn for StoreTxn {
         }
         let group = Kind::Column(heap, column).group();
         let found = match rows {
-            RowSet::First(_) => self.txn.read_group(group, None),
+            RowSet::All(_) => self.txn.read_group(group, None),
             RowSet::These(rows) => {
                 let members: Vec<u32> = rows.iter().map(|row| row.0).collect();
                 self.txn.read_group(group, Some(&members))
@@ -419,8 +427,7 @@ impl CellTxn for StoreTxn {
             .into_iter()
             .filter_map(|(member, value)| Some((RowNo(member), value?.0)))
             .collect();
-        if let RowSet::First(count) = rows {
-            found.retain(|(row, _)| row.0 < count);
+        if let RowSet::All(_) = rows {
             found.sort_by_key(|(row, _)| *row);
         }
         Ok(found)

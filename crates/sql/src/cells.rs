@@ -53,8 +53,9 @@ pub enum Group {
 /// Which rows are meant.
 #[derive(Clone, Copy, Debug)]
 pub enum RowSet<'r> {
-    /// The first so many of the heap.
-    First(u32),
+    /// All of the heap, which had so many a moment ago. What has come since, and is read, is
+    /// returned as well: a row that a transaction has read must not be missing from its result.
+    All(u32),
     /// These.
     These(&'r [RowNo]),
 }
@@ -244,6 +245,10 @@ pub trait CellStore: Send + Sync + std::fmt::Debug {
 pub trait Base: Send + Sync {
     /// These are initial from now on. Is called while the store is locked, and asks it nothing.
     fn settle(&self, cells: Vec<(Cell, Datum)>);
+
+    /// What a cell holds initially; nothing of a row that does not exist initially. Is called while
+    /// the store is locked, and asks it nothing.
+    fn initial(&self, cell: Cell) -> Option<Datum>;
 }
 
 /// What things are called in histories. No two have the same name, and names do not change.

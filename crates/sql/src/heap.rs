@@ -270,6 +270,18 @@ impl Base for Heaps {
             }
         }
     }
+
+    fn initial(&self, cell: Cell) -> Option<Datum> {
+        let heap = self.get(cell.heap)?;
+        let rows = heap.rows();
+        if cell.row.0 >= rows.count() || !rows.exists(cell.row) {
+            return None;
+        }
+        match cell.column {
+            Cell::EXISTENCE => Some(Datum::Bool(true)),
+            column => rows.initial(cell.row, column),
+        }
+    }
 }
 
 /// The rows that have ever had a key, for each key of an index.

@@ -74,11 +74,10 @@ impl CellTxn for MemoryTxn {
             RowSet::These(rows) => {
                 rows.iter().filter_map(|&row| Some((row, get(row)?.clone()))).collect()
             }
-            RowSet::First(count) => {
+            RowSet::All(_) => {
                 let mut all: BTreeMap<RowNo, Datum> = BTreeMap::new();
                 for part in [committed, own].into_iter().flatten() {
-                    let part = part.range(..RowNo(count));
-                    all.extend(part.map(|(&row, value)| (row, value.clone())));
+                    all.extend(part.iter().map(|(&row, value)| (row, value.clone())));
                 }
                 all.into_iter().collect()
             }

@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex};
 
 type Event = Arc<Mutex<Option<Box<dyn FnOnce() + Send>>>>;
 
-/// A store where something happens when next somebody reads what an index has for a key.
+/// A store where something happens when next somebody reads what an index has for a key, or a whole
+/// column.
 #[derive(Clone)]
 struct Eventful {
     inner: Arc<Memory>,
@@ -52,6 +53,15 @@ struct EventfulTxn {
     event: Event,
 }
 
+impl EventfulTxn {
+    fn happen(&self) {
+        let event = self.event.lock().unwrap().take();
+        if let Some(event) = event {
+            event();
+        }
+    }
+}
+
 impl CellTxn for EventfulTxn {
     fn begin_statement(&mut self, statement: &Statement<'_>) -> Result<()> {
         self.inner.begin_statement(statement)
@@ -67,15 +77,15 @@ impl CellTxn for EventfulTxn {
         column: u16,
         rows: RowSet<'_>,
     ) -> Result<Vec<(RowNo, Datum)>> {
+        if matches!(rows, RowSet::All(_)) {
+            self.happen();
+        }
         self.inner.read_column(heap, column, rows)
     }
 
     fn read_group(&mut self, group: Group) -> Result<()> {
         if matches!(group, Group::Key(..)) {
-            let event = self.event.lock().unwrap().take();
-            if let Some(event) = event {
-                event();
-            }
+            self.happen();
         }
         self.inner.read_group(group)
     }
@@ -117,8 +127,8 @@ impl CellTxn for EventfulTxn {
     }
 }
 
-#[test]
-fn a_row_that_comes_just_before_its_key_is_read_is_found() {
+/// What a query finds among the bookings 1 and, from the moment on when the store is asked, 2.
+fn found(query: &str) -> String {
     let event = Event::default();
     let store = Eventful { inner: Arc::default(), event: Arc::clone(&event) };
     let cluster = Arc::new(Cluster::new(Arc::new(store)));
@@ -129,6 +139,18 @@ fn a_row_that_comes_just_before_its_key_is_read_is_found() {
     *event.lock().unwrap() = Some(Box::new(move || {
         assert_eq!(run(&mut writer, "INSERT INTO booking VALUES (2, 7)"), "INSERT 0 1");
     }));
-    assert_eq!(run(&mut reader, "SELECT id FROM booking WHERE room = 7"), "1\n2");
-    assert!(event.lock().unwrap().is_none(), "the key was not looked for");
+    let found = run(&mut reader, query);
+    assert!(event.lock().unwrap().is_none(), "nothing was looked for");
+    found
+}
+
+#[test]
+fn a_row_that_comes_just_before_its_key_is_read_is_found() {
+    assert_eq!(found("SELECT id FROM booking WHERE room = 7"), "1\n2");
+}
+
+#[test]
+fn a_row_that_comes_just_before_the_table_is_read_is_found() {
+    assert_eq!(found("SELECT id FROM booking"), "1\n2");
+    assert_eq!(found("SELECT count(*) FROM booking"), "2");
 }

@@ -22,8 +22,7 @@ struct Values {
 }
 
 impl Values {
-    fn name<V: ToAtom>(&mut self, key: u32, value: &V) -> Value {
-        let first = value.to_atom();
+    fn name(&mut self, key: u32, first: Atom) -> Value {
         let plain = self.atoms.value(first.clone());
         if self.used.insert((key, plain)) {
             return plain;
@@ -55,7 +54,7 @@ pub(crate) struct Told<'e, V> {
 pub(crate) fn history<'e, V: ToAtom + 'e>(
     keys: Vec<Arc<str>>,
     groups: GroupNames<'_>,
-    initial: &[Option<V>],
+    initial: impl Iterator<Item = (u32, Atom)>,
     sessions: u32,
     txns: impl Iterator<Item = Told<'e, V>>,
 ) -> History {
@@ -74,11 +73,9 @@ pub(crate) fn history<'e, V: ToAtom + 'e>(
     };
     let scans = Scanned::new(groups, only_writers(&txns));
     let mut recorder = Recorder { columns, values, scans, reads: Vec::new() };
-    for (key, value) in initial.iter().enumerate() {
-        if let Some(value) = value {
-            let name = recorder.values.name(key as u32, value);
-            recorder.columns.initial.values.insert(KeyId(key as u32), name);
-        }
+    for (key, value) in initial {
+        let name = recorder.values.name(key, value);
+        recorder.columns.initial.values.insert(KeyId(key), name);
     }
     let mut times = Vec::new();
     for told in &txns {
@@ -137,7 +134,7 @@ impl Recorder<'_> {
         for event in events {
             match event {
                 Recorded::Write { key, value } => {
-                    let name = self.values.name(*key, value);
+                    let name = self.values.name(*key, value.to_atom());
                     self.values.last.insert((told.number, *key), name);
                     self.columns.push_op(txn, OpKind::Write, KeyId(*key), name);
                 }

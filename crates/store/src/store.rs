@@ -1,5 +1,6 @@
 //! The store as its users see it: sessions, names and values; `txn.rs` has the transactions.
 
+mod history;
 mod members;
 mod settle;
 mod timing;
@@ -22,11 +23,8 @@ use crate::names::Names;
 use crate::node::NodeState;
 use crate::past::INITIAL;
 use crate::ranges::Group;
-use crate::record::{self, Told};
-use crate::scanned::GroupNames;
 use crate::turns::Turns;
 use rustc_hash::FxHashMap;
-use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -414,31 +412,6 @@ impl<V: Clone> Store<V> {
     }
 }
 
-impl<V: ToAtom> Store<V> {
-    /// What has happened so far. Values that were written twice to a key are told apart by a
-    /// number.
-    pub fn history(&self) -> History {
-        let mut inner = self.0.lock();
-        let now = inner.clock.as_mut().map(RunningClock::now);
-        let inner = inner;
-        let all = inner.engine.log.txns.iter().zip(inner.events.iter());
-        let remembered = all.filter(|((_, record), _)| record.state != State::Settled);
-        let txns = remembered.map(|((number, record), (_, events))| Told {
-            times: now.map(|now| ended_by(inner.times[number], record.state, now)),
-            number: number as u32,
-            session: inner.txn_names[number].session,
-            state: record.state,
-            events: events.list(),
-            writes_only: inner.horizon.is_some() && record.state == State::Aborted,
-        });
-        let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
-        let names = (0..inner.names.count() as u32).map(|key| inner.names.shown(key)).collect();
-        let groups = GroupNames { groups: &inner.engine.log.groups, names: &inner.names };
-        record::history(names, groups, &inner.initial, inner.clients.len() as u32, txns)
-            .with_time_unit(unit)
-    }
-}
-
 impl<V> Session<V> {
     /// The number of the session, from 0.
     pub fn number(&self) -> u32 {
@@ -640,11 +613,6 @@ impl<V> Inner<V> {
             writes: writes.iter().map(|name| &**name).collect(),
         });
     }
-}
-
-/// The times of a transaction, of whose end its client may not have been told yet.
-fn ended_by((begun, ended): (i64, i64), state: State, now: i64) -> (i64, i64) {
-    if state == State::Open { (begun, ended) } else { (begun, ended.min(now)) }
 }
 
 /// What `source` left in `key`; what is settled is initial.

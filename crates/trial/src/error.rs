@@ -105,7 +105,7 @@ pub fn how(ended: Ended) -> String {
     match ended {
         Ended::Code(code) => format!("failed with exit code {code}"),
         Ended::Signal(signal) => format!("was ended by signal {signal}"),
-        Ended::Late => "did not end in time".to_owned(),
+        Ended::Late => "did not end in time (see --timeout)".to_owned(),
         Ended::Interrupted => "was interrupted".to_owned(),
     }
 }

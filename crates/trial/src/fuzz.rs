@@ -2,10 +2,11 @@
 
 use crate::error::TrialError;
 use crate::place::{Addition, Deciders, Family, State, Timing};
+use crate::points::{HoldPoint, place};
 use crate::run::{Application, Run};
 use rustc_hash::{FxHashSet, FxHasher};
 use seriatim_history::{History, SessionId};
-use seriatim_server::holding::ByChance;
+use seriatim_server::holding::{ByChance, Holder};
 use seriatim_store::{
     Adversary, Choice, Chooser, ChooserKind, Latest, LatestPerSession, Random, Stale, TxnName,
 };
@@ -44,6 +45,9 @@ pub struct Fuzz<'a> {
     pub jobs: usize,
     /// When to begin no more.
     pub deadline: Option<Instant>,
+    /// On one server, every second run holds a client at one of these places in turn, while the
+    /// others go on; see [`Run::hold_points`]. The others hold by chance.
+    pub hold_points: Vec<HoldPoint>,
 }
 
 /// What was seen in all runs.
@@ -163,9 +167,17 @@ impl Fuzz<'_> {
         // Not a sum: the runs of one seed must not be those of another one, shifted.
         let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let seed = seed ^ (seed >> 29);
-        let holder = ByChance::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
         let chooser = self.chooser(number, seed);
-        Deciders { chooser, timing: Timing::Held(Box::new(holder)), number }
+        Deciders { chooser, timing: Timing::Held(self.holder(number, seed)), number }
+    }
+
+    fn holder(&self, number: u64, seed: u64) -> Box<dyn Holder> {
+        let is_one_server = matches!(self.family, Family::Node(..));
+        if is_one_server && number % 2 == 1 && !self.hold_points.is_empty() {
+            let place = place(number / 2, self.seed, self.hold_points.len());
+            return Box::new(self.hold_points[place].holder());
+        }
+        Box::new(ByChance::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D)))
     }
 
     fn chooser(&self, number: u64, seed: u64) -> Box<dyn Chooser> {

@@ -15,6 +15,7 @@ mod fixes;
 mod fuzz;
 mod pause;
 mod place;
+mod points;
 mod recording;
 mod run;
 
@@ -26,5 +27,6 @@ pub use fixes::{Fix, FixKind};
 pub use fuzz::{Found, Fuzz, Progress, Seen};
 pub use pause::{Pause, Pauser};
 pub use place::{Addition, Deciders, Family, Protocol, State, Timing};
+pub use points::HoldPoint;
 pub use recording::{Recording, RecordingError, Replayed};
 pub use run::{Application, Failure, Run};

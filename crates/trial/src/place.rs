@@ -4,7 +4,7 @@
 use crate::error::TrialError;
 use seriatim_isolation::{Level, Order};
 use seriatim_server::cells::{self, StoreCells};
-use seriatim_server::holding::{HOLD_MAX, Holder, Holding, OnSwitch, Step, StepScript};
+use seriatim_server::holding::{Holder, Holding, OnSwitch, Step, StepScript};
 use seriatim_server::mysql::MysqlConfig;
 use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{Config, Refusals, Server, Stopper, Visitors};
@@ -188,7 +188,10 @@ impl Timing {
     fn holding(self, clients: usize) -> Option<Holding> {
         match self {
             Timing::Free | Timing::InTurn(_) => None,
-            Timing::Held(holder) => Some(Holding::new(holder, HOLD_MAX).gathering(clients)),
+            Timing::Held(holder) => {
+                let most = holder.most();
+                Some(Holding::new(holder, most).gathering(clients))
+            }
             Timing::Kept(steps) => Some(Holding::following(StepScript::new(steps))),
             Timing::Paused(steps, on_switch) => {
                 Some(Holding::following(StepScript::new(steps)).pausing(on_switch))

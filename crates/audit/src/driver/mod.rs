@@ -27,7 +27,10 @@ pub use self::sqlite::Sqlite;
 use crate::setting::Setting;
 use crate::workload::Workload;
 use seriatim_isolation::Level;
+use std::error::Error;
+use std::io;
 use std::ops::Range;
+use std::time::Duration;
 
 /// A database. A database of one's own needs [`Driver::product`], [`Driver::settings`],
 /// [`Driver::promise`], [`Driver::make`] and [`Driver::connect`].
@@ -51,7 +54,7 @@ pub trait Driver: Sync {
         workload.needs_registers_only()
     }
 
-    /// Makes the tables, before anything else.
+    /// Makes the tables, before anything else. If it cannot, it leaves nothing of them behind.
     fn set_up(&self) -> Result<(), DriverError> {
         Ok(())
     }
@@ -96,6 +99,23 @@ pub trait Driver: Sync {
     fn prefix(&self) -> &str {
         ""
     }
+}
+
+/// What is said of a server that says nothing.
+fn silent(time: Duration) -> String {
+    format!("no answer within {} s", time.as_secs())
+}
+
+/// Whether an error is a wait that took too long: systems call it by other names.
+fn is_silence(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        }
+        next = error.source();
+    }
+    false
 }
 
 /// A statement that was sent, for explanations.
@@ -193,5 +213,27 @@ impl DriverError {
     /// The error of a database that has no `what`.
     pub fn unable(what: &str) -> DriverError {
         DriverError::Unable(what.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("codec")]
+    struct Wrapped(#[source] io::Error);
+
+    #[test]
+    fn a_wait_that_took_too_long_is_told_from_other_errors() {
+        for (kind, expected) in [
+            (io::ErrorKind::WouldBlock, true),
+            (io::ErrorKind::TimedOut, true),
+            (io::ErrorKind::ConnectionReset, false),
+        ] {
+            assert_eq!(is_silence(&io::Error::from(kind)), expected, "{kind}");
+            assert_eq!(is_silence(&Wrapped(io::Error::from(kind))), expected, "{kind}");
+        }
+        assert!(!is_silence(&DriverError::unable("lists")));
     }
 }

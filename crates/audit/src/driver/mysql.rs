@@ -2,7 +2,7 @@
 
 use super::sql::SqlDriver;
 use super::tls::{Encryption, take_parameter};
-use super::{Answer, Dialect, DriverError, Speaker};
+use super::{Answer, Dialect, DriverError, Speaker, is_silence, silent};
 use crate::setting::Setting;
 use crate::url::without_password;
 use ::mysql::prelude::Queryable;
@@ -71,11 +71,12 @@ impl MySql {
             .tcp_connect_timeout(Some(CONNECT_MAX))
             // A server may stand behind the address of something else.
             .prefer_socket(false)
+            // Of a statement as well as of a greeting: the client has one for both.
             .read_timeout(Some(STATEMENT_MAX))
             .write_timeout(Some(STATEMENT_MAX))
             .ssl_opts(ssl_options(encryption))
             .into();
-        let mut conn = Conn::new(opts.clone()).map_err(|error| connect(error.to_string()))?;
+        let mut conn = Conn::new(opts.clone()).map_err(|error| connect(told(&error)))?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(failed)?;
         let version = version.unwrap_or_default();
         let number = version.split('-').next().unwrap_or_default();
@@ -119,7 +120,7 @@ impl SqlDriver for MySql {
     fn speaker(&self) -> Result<MySqlSpeaker, DriverError> {
         Conn::new(self.opts.clone())
             .map(MySqlSpeaker)
-            .map_err(|error| DriverError::Connect(self.shown.clone(), error.to_string()))
+            .map_err(|error| DriverError::Connect(self.shown.clone(), told(&error)))
     }
 
     fn prefix(&self) -> &str {
@@ -159,6 +160,18 @@ fn shown(value: &Value) -> Option<String> {
     }
 }
 
+/// The words of the server, or what became of the connection.
+fn told(error: &::mysql::Error) -> String {
+    match error {
+        ::mysql::Error::MySqlError(error) => error.to_string(),
+        ::mysql::Error::DriverError(error) => error.to_string(),
+        ::mysql::Error::IoError(error) if is_silence(error) => silent(STATEMENT_MAX),
+        ::mysql::Error::CodecError(error) if is_silence(error) => silent(STATEMENT_MAX),
+        ::mysql::Error::IoError(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
 fn failed(error: ::mysql::Error) -> DriverError {
     match error {
         ::mysql::Error::MySqlError(error) if REFUSALS.contains(&error.code) => {
@@ -168,6 +181,6 @@ fn failed(error: ::mysql::Error) -> DriverError {
             DriverError::Lost(error.to_string())
         }
         ::mysql::Error::MySqlError(error) => DriverError::Other(error.to_string()),
-        other => DriverError::Lost(other.to_string()),
+        other => DriverError::Lost(told(&other)),
     }
 }

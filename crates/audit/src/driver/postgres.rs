@@ -2,7 +2,7 @@
 
 use super::sql::SqlDriver;
 use super::tls::{self, Encryption, take_parameter};
-use super::{Answer, Dialect, DriverError, Speaker};
+use super::{Answer, Dialect, DriverError, Speaker, silent};
 use crate::setting::Setting;
 use crate::url::without_password;
 use seriatim_isolation::Level;
@@ -96,10 +96,6 @@ impl Postgres {
         self.is_standby = first("SELECT pg_is_in_recovery()").is_ok_and(|value| value == "t");
         Ok(())
     }
-}
-
-fn silent(time: Duration) -> String {
-    format!("no answer within {} s", time.as_secs())
 }
 
 impl SqlDriver for Postgres {

@@ -2,7 +2,7 @@
 //! MULTI and EXEC. With WATCH, EXEC does nothing if one of the keys that were read has changed
 //! since: that is how transactions of Redis are serializable. Without it they are not.
 
-use super::{Client, Driver, DriverError, Sent};
+use super::{Client, Driver, DriverError, Sent, silent};
 use crate::setting::Setting;
 use crate::url::without_password;
 use crate::workload::{ROWS_OF_PART, Workload, rows_of};
@@ -45,7 +45,8 @@ impl Redis {
 
     fn conn(&self) -> Result<Connection, DriverError> {
         let connect = |error: ::redis::RedisError| {
-            DriverError::Connect(self.shown.clone(), error.to_string())
+            let text = if error.is_timeout() { silent(CONNECT_MAX) } else { error.to_string() };
+            DriverError::Connect(self.shown.clone(), text)
         };
         let conn = self.client.get_connection_with_timeout(CONNECT_MAX).map_err(connect)?;
         conn.set_read_timeout(Some(ANSWER_MAX)).map_err(connect)?;
@@ -290,7 +291,7 @@ impl Client for RedisClient {
 }
 
 fn failed(error: ::redis::RedisError) -> DriverError {
-    let text = error.to_string();
+    let text = if error.is_timeout() { silent(ANSWER_MAX) } else { error.to_string() };
     if error.is_io_error() || error.is_timeout() || error.is_connection_dropped() {
         return DriverError::Lost(text);
     }

@@ -138,7 +138,16 @@ pub trait SqlDriver: Sync {
     fn clean_up(&self) -> Result<(), DriverError> {
         self.say_all(&Self::DIALECT.drop(self.prefix()))
     }
+
+    /// Takes away the first so many tables: the others could not be made, and if there is one of
+    /// such a name it is somebody else's.
+    fn take_back(&self, tables: usize) -> Result<(), DriverError> {
+        self.say_all(&Self::DIALECT.drop(self.prefix())[..tables.min(TABLES)])
+    }
 }
+
+/// How many tables there are.
+const TABLES: usize = 3;
 
 impl<D: SqlDriver> Driver for D {
     fn product(&self) -> String {
@@ -162,7 +171,17 @@ impl<D: SqlDriver> Driver for D {
     }
 
     fn set_up(&self) -> Result<(), DriverError> {
-        self.say_all(&D::DIALECT.create(SqlDriver::prefix(self)))
+        let (mut speaker, mut made) = (self.speaker()?, 0);
+        for text in D::DIALECT.create(SqlDriver::prefix(self)) {
+            if let Err(error) = speaker.say(&text) {
+                // What was sent may have been done if nobody says that it was not.
+                made += usize::from(matches!(error, DriverError::Lost(_)));
+                let _ = self.take_back(made);
+                return Err(error);
+            }
+            made += 1;
+        }
+        Ok(())
     }
 
     fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
@@ -302,5 +321,81 @@ impl<S: Speaker> Client for SqlClient<S> {
 
     fn say(&mut self, text: &str) -> Result<Answer, DriverError> {
         self.speaker.say(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// A database that remembers what it was told, and does not make one of the tables.
+    struct Stubborn {
+        told: Arc<Mutex<Vec<String>>>,
+        refused: &'static str,
+        error: DriverError,
+    }
+
+    struct Told(Arc<Mutex<Vec<String>>>, &'static str, DriverError);
+
+    impl Speaker for Told {
+        fn say(&mut self, text: &str) -> Result<Answer, DriverError> {
+            self.0.lock().unwrap().push(text.to_owned());
+            let is_refused = text.starts_with("CREATE") && text.contains(self.1);
+            if is_refused { Err(self.2.clone()) } else { Ok(Answer::default()) }
+        }
+
+        fn begin(&mut self, _: Setting) -> Result<(), DriverError> {
+            Ok(())
+        }
+    }
+
+    impl SqlDriver for Stubborn {
+        type Speaker = Told;
+        const DIALECT: Dialect = Dialect::Standard;
+
+        fn product(&self) -> String {
+            "stubborn".to_owned()
+        }
+
+        fn settings(&self) -> Vec<Setting> {
+            vec![Setting::Serializable]
+        }
+
+        fn promise(&self, _: Setting) -> Level {
+            Level::Serializable
+        }
+
+        fn speaker(&self) -> Result<Told, DriverError> {
+            Ok(Told(Arc::clone(&self.told), self.refused, self.error.clone()))
+        }
+
+        fn prefix(&self) -> &str {
+            "p"
+        }
+    }
+
+    /// The tables that are taken away when this cannot be made.
+    fn dropped(refused: &'static str, error: DriverError) -> Vec<String> {
+        let told = Arc::default();
+        let driver = Stubborn { told: Arc::clone(&told), refused, error: error.clone() };
+        let asked = crate::audit::Audit::new(Setting::Serializable);
+        let failed = crate::audit::audit(&driver, &asked).unwrap_err();
+        assert_eq!(failed.to_string(), error.to_string());
+        let told = told.lock().unwrap();
+        let name = |text: &String| Some(text.strip_prefix("DROP TABLE IF EXISTS p_")?.to_owned());
+        told.iter().filter_map(name).collect()
+    }
+
+    #[test]
+    fn a_table_that_is_there_already_is_not_touched() {
+        let exists = || DriverError::Other("it exists".to_owned());
+        assert!(dropped("p_register", exists()).is_empty());
+        assert_eq!(dropped("p_list", exists()), ["register"]);
+        assert_eq!(dropped("p_row (", exists()), ["register", "list"]);
+        assert_eq!(dropped("p_part", exists()), ["register", "list", "row"]);
+        // One that may have been made goes away.
+        let lost = DriverError::Lost("gone".to_owned());
+        assert_eq!(dropped("p_list", lost), ["register", "list"]);
     }
 }

@@ -84,6 +84,13 @@ impl SqlDriver for Sqlite {
         Ok(())
     }
 
+    fn take_back(&self, tables: usize) -> Result<(), DriverError> {
+        match self.is_new {
+            true => self.clean_up(),
+            false => self.say_all(&Dialect::Standard.drop(&self.prefix)[..tables]),
+        }
+    }
+
     fn speaker(&self) -> Result<SqliteSpeaker, DriverError> {
         let connect = |error: rusqlite::Error| {
             DriverError::Connect(self.path.display().to_string(), error.to_string())

@@ -37,17 +37,23 @@ impl Refs<'_> {
     pub fn op(self, op: OpId) -> OpRef {
         let history = self.0;
         let operation = history.op(op);
+        let scan = history.scan_of(op);
+        // What a scan found as it was initially has no value of its own.
+        let value = match operation.value {
+            Value::NULL if scan.is_some() => history.initial().values.get(&operation.key),
+            _ => None,
+        };
+        let value = value.copied().unwrap_or(operation.value);
         OpRef {
             id: Some(op),
             txn: self.txn(history.txn_of(op)),
             kind: operation.kind,
             key: history.key_name(operation.key).to_string(),
-            value: self.value_of_key(operation.key, operation.value),
+            value: self.value_of_key(operation.key, value),
             place: history.place(op),
             element: None,
             statement: history.statement_of(op).map(|one| Arc::clone(&one.content)),
-            scan: history
-                .scan_of(op)
+            scan: scan
                 .map(|scan| history.groups()[scan.content.group as usize].name.as_ref().into()),
         }
     }

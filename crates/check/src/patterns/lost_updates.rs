@@ -10,7 +10,8 @@
 
 use super::pair::Pair;
 use crate::index::{Index, Source, SourceVersion, last_write, source_write};
-use seriatim_history::{History, KeyId, OpId, TxnId};
+use seriatim_history::{History, KeyId, OpId, TxnId, Value};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// All lost updates of a history.
@@ -35,16 +36,54 @@ impl LostUpdates {
         self.reads.iter().copied()
     }
 
-    /// Each lost update with the first one of the same version, in the order of the history; the
-    /// ones of initial values, which take fewer transactions, come first.
+    /// Each lost update with the first one of the same version, in the order of the history. Those
+    /// of initial values, which take fewer transactions, come first, and of the first of all those
+    /// that change something: tools that write whole rows also write back what they have read.
     pub fn pairs<'a>(&'a self, history: &'a History) -> impl Iterator<Item = Pair> + 'a {
         let is_initial = |version: &&(Range<usize>, Source)| version.1.is_initial();
         let first = self.versions.iter().filter(is_initial);
         let rest = self.versions.iter().filter(move |version| !is_initial(version));
-        first.chain(rest).flat_map(move |(reads, writer)| {
+        let mut all = first.chain(rest);
+        let mut shown: Vec<&(Range<usize>, Source)> = all.by_ref().take(COMPARED_MAX).collect();
+        let changed = |reads: &Range<usize>| {
+            let two = self.reads[reads.clone()].iter().take(2);
+            two.filter(|&&read| changes(history, read)).count()
+        };
+        shown.sort_by_cached_key(|(reads, _)| Reverse(changed(reads)));
+        shown.into_iter().chain(all).flat_map(move |(reads, writer)| {
             let reads = &self.reads[reads.clone()];
             reads[1..].iter().filter_map(move |&other| pair(history, *writer, reads[0], other))
         })
+    }
+}
+
+/// So many versions are put into an order that people like.
+const COMPARED_MAX: usize = 1000;
+
+/// Whether the transaction of a read writes something else to its key.
+fn changes(history: &History, read: OpId) -> bool {
+    let operation = history.op(read);
+    let initial = history.initial().value_of(operation.key);
+    let found = match operation.value {
+        Value::NULL => initial.unwrap_or(Value::NULL),
+        value => value,
+    };
+    let written = last_write(history, history.txn_of(read), operation.key);
+    let text = |value| history.value_text(value);
+    written.is_none_or(|write| {
+        without_number(&text(history.op(write).value)) != without_number(&text(found))
+    })
+}
+
+/// A value as it was before a store told it from others: `lamp#2` is a lamp.
+fn without_number(value: &str) -> &str {
+    match value.rsplit_once('#') {
+        Some((plain, number))
+            if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            plain
+        }
+        _ => value,
     }
 }
 

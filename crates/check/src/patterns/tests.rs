@@ -4,7 +4,9 @@ use super::*;
 use crate::index::{Index, Source};
 use crate::stale_reads::stale_reads;
 use crate::weak::{CausalOrder, TimeCycles, WeakLevels};
-use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
+use seriatim_history::{
+    Atom, Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value,
+};
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,6 +131,36 @@ fn lost_updates_are_counted_as_the_literal_count_does() {
         some += u64::from(found.count() > 0);
     }
     assert!(some > 500, "{some}");
+}
+
+#[test]
+fn the_lost_update_that_is_shown_changes_something() {
+    // Both write the whole row back; only the stock is another one. A scan says null of what is
+    // initial.
+    for (name, stock) in [("\"lamp\"", "1"), ("null", "null")] {
+        let line = |session: &str, written: [&str; 2]| {
+            format!(
+                "{{\"session\":\"{session}\",\"ops\":[[\"r\",\"name\",{name}],[\"r\",\"stock\",{stock}],\
+                 [\"w\",\"name\",\"{}\"],[\"w\",\"stock\",\"{}\"]]}}\n",
+                written[0], written[1]
+            )
+        };
+        let text = format!(
+            "{{\"seriatim\":1,\"initial\":{{\"name\":\"lamp\",\"stock\":1}}}}\n{}{}",
+            line("a", ["lamp#2", "0"]),
+            line("b", ["lamp#3", "0#2"])
+        );
+        let options = seriatim_history::formats::ReadOptions::default();
+        let read = seriatim_history::formats::read_bytes(text.as_bytes(), "a run", &options);
+        let (history, _) = read.unwrap();
+        let index = Index::build(&history, 1);
+        let found = lost_updates(&history, &index);
+        let shown: Vec<Atom> = found
+            .pairs(&history)
+            .map(|Pair(ops)| history.key_name(history.op(ops[0]).key))
+            .collect();
+        assert_eq!(shown, ["stock", "name"].map(|name| Atom::Str(name.into())));
+    }
 }
 
 #[test]

@@ -29,8 +29,8 @@ That a level was not seen violated is no proof that it holds; that it was violat
                           the recording shows it again: `seriatim check RUN`.
 
 Exit codes: 0 what is promised (or asked for by --check) was not seen violated, 1 it was, 2 \
-                          undecided, 3 bad input or usage, or the database cannot be reached, 130 \
-                          or 143 ended by a signal.";
+                          undecided, 3 bad input or usage, the database cannot be reached (any \
+                          more), or the recording not be written, 130 or 143 ended by a signal.";
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -401,9 +401,12 @@ fn judged(audited: &Audited) -> Exit {
         output::message("warning: no transaction committed, so that nothing was seen\n");
         return Exit::Undecided;
     }
+    let is_whole = audited.problem.is_none() && audited.unwritten.is_none();
     match audited.keeps_promise() {
-        Kept::Yes => Exit::Holds,
         Kept::No => Exit::Violated,
+        // Not all was done that was asked for: that is no pass.
+        _ if !is_whole => Exit::BadInput,
+        Kept::Yes => Exit::Holds,
         Kept::Unknown => Exit::Undecided,
     }
 }
@@ -445,8 +448,8 @@ fn report(args: &Args, audited: Audited) -> audited::Audited {
         committed: audited.tally.committed,
         aborted: audited.tally.aborted,
         unknown: audited.tally.unknown,
-        sessions: args.sessions,
-        seed: args.seed,
+        sessions: audited.sessions.unwrap_or(args.sessions),
+        seed: audited.seed.unwrap_or(args.seed),
         seconds: audited.time.as_secs_f64(),
         stale,
         lost_count: audited.lost_count,

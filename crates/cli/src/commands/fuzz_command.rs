@@ -109,10 +109,12 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         runs: args.runs.unwrap_or(RUNS),
         jobs: own.jobs(),
         deadline,
+        hold_points: Vec::new(),
     };
-    let spoken = fuzz.baseline(is_asked_to_end).map_err(told)?.spoken;
+    let baseline = fuzz.baseline(is_asked_to_end).map_err(told)?;
+    fuzz.hold_points = baseline.hold_points();
     if args.is_any_server() {
-        fuzz.family = one_server_of(spoken);
+        fuzz.family = one_server_of(baseline.spoken);
     }
     let (seen, ending, kept) = until_explained(args, fuzz.clone(), is_asked_to_end)?;
     let tried = tried_by(&fuzz, &seen, ending);

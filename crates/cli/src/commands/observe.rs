@@ -29,13 +29,21 @@ and its workload are kept, so that `seriatim replay` can run it again.
 
 Exit codes: 0 recorded, 3 bad input or usage.";
 
+const USAGE: &str = "\
+seriatim observe [OPTIONS] --output <FILE> <APP>
+       seriatim observe [OPTIONS] --output <FILE> -- <CMD>...";
+
 /// The flags.
 #[derive(clap::Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub struct Args {
     /// One of the applications that come with the program; a command of your own stands behind
     /// `--` instead
-    #[arg(value_name = "APP", value_parser = app_parser(), required_unless_present = "command")]
+    #[arg(
+        value_name = "APP or -- CMD",
+        value_parser = app_parser(),
+        required_unless_present = "command"
+    )]
     app: Option<&'static str>,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 10_000)]

@@ -38,9 +38,13 @@ serializable, 1 it is not (validated, or diverged but not serializable), 2 undec
                           or usage. Over several predictions 1 \
 wins over 2, 2 over 0.";
 
+const USAGE: &str = "\
+seriatim replay [OPTIONS] <FILE> [APP]
+       seriatim replay [OPTIONS] <FILE> -- <CMD>...";
+
 /// The flags.
 #[derive(clap::Args, Debug)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE)]
 pub struct Args {
     /// What `seriatim fuzz --output` or `seriatim predict --output` wrote, or - for standard input
     #[arg(value_name = "FILE")]

@@ -116,12 +116,14 @@ pub(crate) fn act(op: &OpRef) -> Option<String> {
 pub(crate) fn missed(read: &OpRef, overwrite: &OpRef) -> Option<String> {
     let statement = read.statement.as_ref()?;
     let (writer, by) = (txn(&overwrite.txn), by(overwrite));
-    let what = match is_initial(read) && is_row(read) {
+    let what = match is_row(read) {
         true if is_deletion(overwrite) => {
             format!("that {writer} deleted the row {}{by}", key(&read.key))
         }
-        true => format!("the row {} that {writer} inserted{by}", key(&read.key)),
-        false => format!("{} that {writer} wrote{by}", item(overwrite)),
+        true if is_initial(read) => {
+            format!("the row {} that {writer} inserted{by}", key(&read.key))
+        }
+        _ => format!("{} that {writer} wrote{by}", item(overwrite)),
     };
     Some(format!("{} and did not see {what}", result(statement)))
 }

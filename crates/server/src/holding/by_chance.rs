@@ -1,6 +1,6 @@
 //! Who decides which statements are held, and for how long.
 
-use super::Place;
+use super::{HOLD_MAX, IDLE_MIN, Place};
 use std::time::Duration;
 
 /// A statement at a place.
@@ -16,13 +16,32 @@ pub struct Point {
 
 /// Decides which statements are held.
 pub trait Holder: Send {
-    /// For how long to hold the statement at this point; more than `most` counts as `most`.
-    fn hold(&mut self, point: Point, most: Duration) -> Duration;
+    /// For how long to hold the statement of this text at this point; more than `most` counts as
+    /// `most`. Behind a statement there is no text.
+    fn hold(&mut self, point: Point, text: &str, most: Duration) -> Duration;
+
+    /// How long one statement is held at most.
+    fn most(&self) -> Duration {
+        HOLD_MAX
+    }
+
+    /// A client that sends nothing for this long is not waited for.
+    fn idle_after(&self) -> Duration {
+        IDLE_MIN
+    }
 }
 
 impl<H: Holder + ?Sized> Holder for Box<H> {
-    fn hold(&mut self, point: Point, most: Duration) -> Duration {
-        (**self).hold(point, most)
+    fn hold(&mut self, point: Point, text: &str, most: Duration) -> Duration {
+        (**self).hold(point, text, most)
+    }
+
+    fn most(&self) -> Duration {
+        (**self).most()
+    }
+
+    fn idle_after(&self) -> Duration {
+        (**self).idle_after()
     }
 }
 
@@ -31,7 +50,7 @@ impl<H: Holder + ?Sized> Holder for Box<H> {
 pub struct Never;
 
 impl Holder for Never {
-    fn hold(&mut self, _: Point, _: Duration) -> Duration {
+    fn hold(&mut self, _: Point, _: &str, _: Duration) -> Duration {
         Duration::ZERO
     }
 }
@@ -50,7 +69,7 @@ impl ByChance {
 }
 
 impl Holder for ByChance {
-    fn hold(&mut self, point: Point, most: Duration) -> Duration {
+    fn hold(&mut self, point: Point, _: &str, most: Duration) -> Duration {
         let Point { session, statement, place } = point;
         let number = (u64::from(session) << 33) | (u64::from(statement) << 1) | place as u64;
         let chance = mix(self.seed ^ mix(number));
@@ -74,7 +93,6 @@ fn mix(number: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::holding::HOLD_MAX;
 
     #[test]
     fn the_same_seed_decides_the_same() {
@@ -86,7 +104,7 @@ mod tests {
             })
             .collect();
         let ask = |seed| -> Vec<Duration> {
-            points.iter().map(|&point| ByChance::new(seed).hold(point, HOLD_MAX)).collect()
+            points.iter().map(|&point| ByChance::new(seed).hold(point, "", HOLD_MAX)).collect()
         };
         let first = ask(7);
         assert_eq!(first, ask(7));

@@ -8,9 +8,11 @@
 //! together, and never when no other client could use it: when each of them waits for a lock, is
 //! held itself, or has sent nothing for a while.
 
+mod at_one;
 mod by_chance;
 mod steps;
 
+pub use at_one::AtOne;
 pub use by_chance::{ByChance, Holder, Never, Point};
 pub use steps::{NoStep, Step, StepScript};
 
@@ -86,6 +88,7 @@ struct Inner {
 /// Holds the statements of all clients of a server.
 pub struct Holding {
     most: Duration,
+    idle_after: Duration,
     inner: Mutex<Inner>,
     changed: Condvar,
 }
@@ -99,6 +102,7 @@ impl fmt::Debug for Holding {
 impl Holding {
     /// Holds each statement for at most `most`, as `holder` decides.
     pub fn new(holder: impl Holder + 'static, most: Duration) -> Holding {
+        let idle_after = holder.idle_after();
         let inner = Inner {
             holder: Box::new(holder),
             script: None,
@@ -109,7 +113,7 @@ impl Holding {
             on_switch: None,
             gathering: None,
         };
-        Holding { most, inner: Mutex::new(inner), changed: Condvar::new() }
+        Holding { most, idle_after, inner: Mutex::new(inner), changed: Condvar::new() }
     }
 
     /// Keeps an order, and holds nothing else.
@@ -208,7 +212,7 @@ impl Holding {
 
     /// A statement of the client has arrived; returns when it may run. `waits` says of sessions
     /// whether they wait for a lock.
-    pub fn begin_statement(&self, session: u32, waits: &dyn Fn(u32) -> bool) {
+    pub fn begin_statement(&self, session: u32, text: &str, waits: &dyn Fn(u32) -> bool) {
         self.works(session);
         let mut inner = self.lock();
         if let Some(client) = inner.clients.get_mut(&session) {
@@ -219,7 +223,7 @@ impl Holding {
             script.joins(name);
         }
         self.gather(inner);
-        self.hold(session, Place::Before, waits);
+        self.hold(session, Place::Before, text, waits);
         self.run(session, waits);
     }
 
@@ -233,7 +237,7 @@ impl Holding {
         if !is_unanswered {
             return;
         }
-        self.hold(session, Place::After, waits);
+        self.hold(session, Place::After, "", waits);
         let step = Step { session: self.lock().name(session), place: Place::After };
         let mut inner = self.turn(step);
         if let Some(client) = inner.clients.get_mut(&session) {
@@ -303,14 +307,14 @@ impl Holding {
 
     /// Holds the statement of a session as long as that is decided, and as long as another client
     /// could overlap with it.
-    fn hold(&self, session: u32, place: Place, waits: &dyn Fn(u32) -> bool) {
-        let Some(time) = self.decide(session, place) else { return };
+    fn hold(&self, session: u32, place: Place, text: &str, waits: &dyn Fn(u32) -> bool) {
+        let Some(time) = self.decide(session, place, text) else { return };
         let begun = Instant::now();
         self.note(session, Doing::IsHeld);
         let mut inner = self.lock();
         loop {
             let left = time.saturating_sub(begun.elapsed());
-            if left.is_zero() || !inner.has_active(session, waits) {
+            if left.is_zero() || !inner.has_active(session, self.idle_after, waits) {
                 break;
             }
             inner = self.wait(inner, left);
@@ -320,12 +324,12 @@ impl Holding {
     }
 
     /// For how long the statement is to be held, if at all.
-    fn decide(&self, session: u32, place: Place) -> Option<Duration> {
+    fn decide(&self, session: u32, place: Place, text: &str) -> Option<Duration> {
         let mut inner = self.lock();
         let Inner { holder, clients, .. } = &mut *inner;
         let client = clients.get_mut(&session)?;
         let point = Point { session, statement: client.statements.checked_sub(1)?, place };
-        let time = holder.hold(point, client.left).min(client.left);
+        let time = holder.hold(point, text, client.left).min(client.left);
         client.left -= time;
         (!time.is_zero()).then_some(time)
     }
@@ -351,11 +355,11 @@ impl Inner {
     }
 
     /// Whether another client does something, or has done so lately.
-    fn has_active(&self, session: u32, waits: &dyn Fn(u32) -> bool) -> bool {
+    fn has_active(&self, session: u32, idle_after: Duration, waits: &dyn Fn(u32) -> bool) -> bool {
         self.clients.iter().any(|(&number, client)| {
             let is_active = match client.doing {
                 Doing::IsHeld => false,
-                Doing::Idle => client.since.elapsed() < IDLE_MIN,
+                Doing::Idle => client.since.elapsed() < idle_after,
                 Doing::Works => !waits(number),
             };
             number != session && is_active
@@ -371,7 +375,7 @@ mod tests {
     struct Always;
 
     impl Holder for Always {
-        fn hold(&mut self, _: Point, most: Duration) -> Duration {
+        fn hold(&mut self, _: Point, _: &str, most: Duration) -> Duration {
             most
         }
     }
@@ -380,7 +384,7 @@ mod tests {
 
     fn held_for(holding: &Holding, session: u32, waits: &dyn Fn(u32) -> bool) -> Duration {
         let begun = Instant::now();
-        holding.begin_statement(session, waits);
+        holding.begin_statement(session, "", waits);
         holding.end_statement(session, &|_| true);
         holding.idles(session);
         begun.elapsed()
@@ -407,7 +411,7 @@ mod tests {
         let holding = Holding::new(Always, most);
         holding.works(2);
         let begun = Instant::now();
-        holding.begin_statement(1, &|_| false);
+        holding.begin_statement(1, "", &|_| false);
         let time = begun.elapsed();
         assert!(time >= most && time < LONG, "{time:?}");
         // Nothing is left of the time of this statement.
@@ -419,10 +423,10 @@ mod tests {
     #[test]
     fn one_statement_runs_at_a_time() {
         let holding = Arc::new(Holding::new(Never, LONG));
-        holding.begin_statement(1, &|_| false);
+        holding.begin_statement(1, "", &|_| false);
         let other = Arc::clone(&holding);
         let thread = std::thread::spawn(move || {
-            other.begin_statement(2, &|_| false);
+            other.begin_statement(2, "", &|_| false);
             other.steps()
         });
         while !holding.lock().clients.contains_key(&2) {
@@ -441,7 +445,7 @@ mod tests {
         let statement = |session| {
             let holding = Arc::clone(&holding);
             std::thread::spawn(move || {
-                holding.begin_statement(session, &|_| false);
+                holding.begin_statement(session, "", &|_| false);
                 holding.end_statement(session, &|_| false);
             })
         };

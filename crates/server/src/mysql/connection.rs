@@ -19,6 +19,8 @@ use std::time::{Duration, Instant};
 /// How many statements a session may have prepared, and how much of parameters is kept apart.
 const PREPARED_MAX: usize = 16_382;
 const LONG_DATA_MAX: usize = 256 << 20;
+/// So many columns, and so many parameters, can be told.
+const COUNT_MAX: usize = 0xffff;
 /// The database of SQL whose schemas are the databases of MySQL.
 pub(super) const DATABASE: &str = "postgres";
 
@@ -94,6 +96,8 @@ struct Prepared {
     types: ParamTypes,
     /// Values that were sent apart.
     long: BTreeMap<usize, Vec<u8>>,
+    /// Whether they were too long to be kept.
+    is_too_long: bool,
 }
 
 /// A client that has a session.
@@ -186,7 +190,9 @@ impl Connection<'_> {
                 Ok(())
             }
             Command::ResetStatement(number) => {
-                self.prepared.entry(number).and_modify(|it| it.long.clear());
+                self.prepared
+                    .entry(number)
+                    .and_modify(|it| (it.long, it.is_too_long) = (BTreeMap::new(), false));
                 self.ok()
             }
             Command::UseDatabase(name) => match self.session.select_database(&name) {
@@ -209,11 +215,11 @@ impl Connection<'_> {
     }
 
     /// A statement has arrived. It may be held before it runs.
-    fn arrive(&mut self) {
+    fn arrive(&mut self, text: &str) {
         self.session.sql.arrived();
         let (cluster, number) = (&self.shared.cluster, self.session.sql.number());
         if let Some(holding) = &self.shared.config.holding {
-            holding.begin_statement(number, &|other| cluster.waits_for_lock(other));
+            holding.begin_statement(number, text, &|other| cluster.waits_for_lock(other));
         }
     }
 
@@ -266,7 +272,7 @@ impl Connection<'_> {
         form: Form,
         more: u16,
     ) -> Wired<bool> {
-        self.arrive();
+        self.arrive(&piece.text);
         let outcome = self.session.run(piece, params);
         self.depart();
         match outcome {
@@ -293,9 +299,16 @@ impl Connection<'_> {
     fn prepare(&mut self, text: &[u8]) -> Wired<()> {
         let pieces = self.text(text).and_then(|text| dialect::pieces(&text));
         let prepared = pieces.and_then(|mut pieces| match (pieces.pop(), pieces.is_empty()) {
+            (Some(piece), true) if piece.params > COUNT_MAX => {
+                let message = "Prepared statement contains too many placeholders";
+                Err(MysqlError::new(1390, "HY000", message))
+            }
             (Some(piece), true) if self.prepared.len() < PREPARED_MAX => {
                 let columns = self.session.columns(&piece)?;
-                Ok((piece, columns))
+                match columns.len() <= COUNT_MAX {
+                    true => Ok((piece, columns)),
+                    false => Err(MysqlError::new(1117, "HY000", "Too many columns")),
+                }
             }
             (Some(_), true) => {
                 let message = "Can't create more than max_prepared_stmt_count statements";
@@ -310,7 +323,8 @@ impl Connection<'_> {
         };
         let (number, params) = (self.next_statement, piece.params);
         self.next_statement = self.next_statement.wrapping_add(1).max(1);
-        let made = Prepared { piece, types: Vec::new(), long: BTreeMap::new() };
+        let (types, long) = (Vec::new(), BTreeMap::new());
+        let made = Prepared { piece, types, long, is_too_long: false };
         self.prepared.insert(number, made);
         self.prepared_answer(number, params, &columns)
     }
@@ -342,18 +356,31 @@ impl Connection<'_> {
         };
         let piece = prepared.piece.clone();
         let long = std::mem::take(&mut prepared.long);
+        if std::mem::take(&mut prepared.is_too_long) {
+            let message = "Parameter of prepared statement which is set through \
+                           mysql_send_long_data() is longer than 'max_long_data_size' bytes";
+            return self.refuse(&MysqlError::new(1105, "HY000", message));
+        }
         let sent_apart = |place: usize| long.get(&place).cloned();
         let params = parameters(rest, piece.params, &mut prepared.types, sent_apart);
         let Some(params) = params else { return self.refuse(&MysqlError::malformed()) };
         self.run_one(&piece, Some(&params), Form::Binary, 0).map(|_| ())
     }
 
-    /// A part of a parameter, to which nothing is answered. What is too much is forgotten.
+    /// A part of a parameter, to which nothing is answered. What is too much for the connection, all
+    /// its statements together, is refused when the statement is executed.
     fn long_data(&mut self, number: u32, place: u16, bytes: &[u8]) {
+        let held: usize =
+            self.prepared.values().flat_map(|it| it.long.values()).map(Vec::len).sum();
         let Some(prepared) = self.prepared.get_mut(&number) else { return };
         let place = usize::from(place);
-        let held: usize = prepared.long.values().map(Vec::len).sum();
-        if place < prepared.piece.params && held + bytes.len() <= LONG_DATA_MAX {
+        if place >= prepared.piece.params {
+            return;
+        }
+        if held + bytes.len() > LONG_DATA_MAX {
+            prepared.is_too_long = true;
+            prepared.long.clear();
+        } else if !prepared.is_too_long {
             prepared.long.entry(place).or_default().extend_from_slice(bytes);
         }
     }

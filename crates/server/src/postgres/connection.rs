@@ -294,13 +294,14 @@ impl Connection<'_> {
     }
 
     /// A statement has arrived. It may be held before it runs.
-    pub fn arrive(&mut self) {
+    pub fn arrive(&mut self, text: &str) {
         self.session.arrived();
         let cluster = &self.shared.cluster;
         if let Some(holding) = &self.shared.config.holding {
             let called = self.session.settings().find("application_name");
             holding.calls(self.session.number(), called.unwrap_or_default());
-            holding.begin_statement(self.session.number(), &|other| cluster.waits_for_lock(other));
+            let waits = |other| cluster.waits_for_lock(other);
+            holding.begin_statement(self.session.number(), text, &waits);
         }
     }
 
@@ -315,7 +316,7 @@ impl Connection<'_> {
 
     /// Runs statements up to the first for which the client has to send rows; what is left then.
     fn statements(&mut self, text: &str) -> Wired<Result<Option<String>, SqlError>> {
-        self.arrive();
+        self.arrive(text);
         let (replies, error) = self.session.simple(text);
         self.depart();
         self.tell_notices()?;

@@ -122,7 +122,8 @@ impl Connection<'_> {
     fn execute(&mut self, portal: &str, rows_max: usize) -> Answered {
         let formats = self.formats.get(portal).cloned().unwrap_or_default();
         or_refuse!(formats.check());
-        self.arrive();
+        let text = self.session.portal_text(portal);
+        self.arrive(&text);
         let executed = self.session.execute(portal, rows_max);
         // What has no transaction of its own is answered when that is committed.
         match self.session.status() {

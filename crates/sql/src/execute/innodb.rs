@@ -100,7 +100,7 @@ impl Exec<'_> {
         self.lock_gap(scan, heap, row)?;
         let mut rows: Vec<RowNo> = match self.candidates(scan, heap, row)? {
             None => return Ok(true),
-            Some(Candidates::All(count)) => (0..count).map(RowNo).collect(),
+            Some(Candidates::All) => (0..heap.rows().count()).map(RowNo).collect(),
             Some(Candidates::These(rows)) => rows,
         };
         heap.rows().put_in_key_order(&mut rows);

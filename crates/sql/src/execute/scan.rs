@@ -29,7 +29,7 @@ fn check_populated(table: &Table) -> Result<()> {
 
 /// The rows that may be meant.
 pub(super) enum Candidates {
-    All(u32),
+    All,
     These(Vec<RowNo>),
 }
 
@@ -236,7 +236,7 @@ impl Exec<'_> {
         let Access::Keys { index, columns, parts } = &scan.access else {
             // Those that come later are absent.
             self.txn.cells.read_group(Group::Heap(heap.id))?;
-            return Ok(Some(Candidates::All(heap.rows().count())));
+            return Ok(Some(Candidates::All));
         };
         let Some(keys) = self.key_values(scan, columns, parts, row)? else { return Ok(None) };
         let mut found = Vec::new();
@@ -307,7 +307,7 @@ impl Exec<'_> {
     /// Which of the rows exist.
     fn existing(&mut self, heap: &Heap, candidates: &Candidates) -> Result<Vec<RowNo>> {
         let set = match candidates {
-            Candidates::All(count) => RowSet::First(*count),
+            Candidates::All => RowSet::All(heap.rows().count()),
             Candidates::These(rows) => RowSet::These(rows),
         };
         let changed: FxHashMap<RowNo, Datum> =
@@ -320,7 +320,8 @@ impl Exec<'_> {
             (None, None) => rows.exists(*row),
         };
         Ok(match candidates {
-            Candidates::All(count) => (0..*count).map(RowNo).filter(exists).collect(),
+            // Only now: of the rows that came until the column was read none may be missed.
+            Candidates::All => (0..rows.count()).map(RowNo).filter(exists).collect(),
             Candidates::These(list) => list.iter().copied().filter(exists).collect(),
         })
     }

@@ -267,6 +267,12 @@ impl Session {
         Ok(self.portal(name)?.columns.clone())
     }
 
+    /// The text of the statement of a portal; none if there is no such portal.
+    pub fn portal_text(&self, name: &str) -> String {
+        let parsed = self.portals.get(name).and_then(|portal| portal.prepared.parsed.as_ref());
+        parsed.map(|parsed| parsed.text.clone()).unwrap_or_default()
+    }
+
     fn portal(&self, name: &str) -> Result<&Portal> {
         self.portals.get(name).ok_or_else(|| {
             SqlError::new(code::INVALID_CURSOR_NAME, format!("portal \"{name}\" does not exist"))

@@ -65,6 +65,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         runs: 1,
         jobs: 1,
         deadline: None,
+        hold_points: Vec::new(),
     };
     let replayed = recording.replay(&fuzz, pauser, is_asked_to_end).map_err(told)?;
     interrupt::release();

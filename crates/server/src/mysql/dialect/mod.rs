@@ -56,24 +56,51 @@ pub(super) enum Meaning {
     Session(Words),
 }
 
-/// The byte of a place in a text.
-fn offset(text: &str, location: Location) -> usize {
-    let lines = text.split_inclusive('\n').take((location.line as usize).saturating_sub(1));
-    let before: usize = lines.map(str::len).sum();
-    let line = text.get(before..).unwrap_or_default();
-    let column = (location.column as usize).saturating_sub(1);
-    before + line.char_indices().nth(column).map_or(line.len(), |(place, _)| place)
+/// Where the bytes of places in a text are. Statements come one after the other, so that a text of
+/// many is gone through once.
+struct Places<'t> {
+    text: &'t str,
+    /// A place that was asked for, and its byte: where the next search begins.
+    line: u64,
+    column: u64,
+    byte: usize,
+}
+
+impl Places<'_> {
+    fn of(text: &str) -> Places<'_> {
+        Places { text, line: 1, column: 1, byte: 0 }
+    }
+
+    /// The byte of a place; the end of its line if that is shorter, that of the text if this has
+    /// fewer lines.
+    fn byte(&mut self, place: Location) -> usize {
+        if (place.line, place.column) < (self.line, self.column) {
+            *self = Places::of(self.text);
+        }
+        for c in self.text.get(self.byte..).unwrap_or_default().chars() {
+            if (self.line, self.column) >= (place.line, place.column) {
+                break;
+            }
+            match c {
+                '\n' if self.line == place.line => break,
+                '\n' => (self.line, self.column) = (self.line + 1, 1),
+                _ => self.column += 1,
+            }
+            self.byte += c.len_utf8();
+        }
+        self.byte
+    }
 }
 
 /// The statements of a text.
 pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, MysqlError> {
     let mut tokenizer = Tokenizer::new(&DIALECT, text).with_unescape(true);
     let tokens = tokenizer.tokenize_with_location().map_err(|error| {
-        let place = offset(text, error.location);
+        let place = Places::of(text).byte(error.location);
         MysqlError::syntax(text.get(place..).unwrap_or_default(), error.location.line)
     })?;
     check_chains(&tokens).map_err(|error| MysqlError::of(&error, ""))?;
-    let mut all = Vec::new();
+    let (mut all, mut places) = (Vec::new(), Places::of(text));
     for part in tokens.split(|it| it.token == Token::SemiColon) {
         let kept: Vec<TokenWithSpan> = part
             .iter()
@@ -83,7 +110,7 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece>, MysqlError> {
         let (Some(first), Some(last)) = (kept.first(), kept.last()) else { continue };
         // Comments before it are part of it: clients say there which code has sent it.
         let start = part.first().map_or(first.span.start, |it| it.span.start);
-        let (from, to) = (offset(text, start), offset(text, last.span.end));
+        let (from, to) = (places.byte(start), places.byte(last.span.end));
         let shown = text.get(from..to).unwrap_or_default().trim().to_owned();
         let (tokens, params) = prepared(kept);
         all.push(Piece { tokens, text: shown, params });
@@ -244,5 +271,36 @@ fn plain_query(body: SetExpr) -> Query {
         settings: None,
         format_clause: None,
         pipe_operators: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The byte of a place, from the beginning of the text.
+    fn literal(text: &str, place: Location) -> usize {
+        let lines = text.split_inclusive('\n').take(place.line as usize - 1);
+        let before: usize = lines.map(str::len).sum();
+        let line = text[before..].lines().next().unwrap_or_default();
+        let column = place.column as usize - 1;
+        before + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+    }
+
+    #[test]
+    fn places_are_found_in_any_order() {
+        let text = "SELECT 'ä';\nSELECT 2;  SELECT\n\n 'é\n';";
+        let mut places = Places::of(text);
+        for (line, column) in [(1, 1), (1, 12), (2, 1), (2, 12), (2, 90), (4, 3), (1, 9), (5, 3)] {
+            let place = Location { line, column };
+            assert_eq!(places.byte(place), literal(text, place), "{line}:{column}");
+        }
+    }
+
+    #[test]
+    fn statements_of_a_text_have_their_own_texts() {
+        let all = pieces("SELECT 'ä'; /* it */ SELECT 2;\nSELECT\n 3 ;;").unwrap();
+        let texts: Vec<&str> = all.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(texts, ["SELECT 'ä'", "/* it */ SELECT 2", "SELECT\n 3"]);
     }
 }
