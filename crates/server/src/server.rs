@@ -54,6 +54,10 @@ pub struct Server {
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
+    pub(crate) fn new(stop: watch::Sender<bool>) -> Stopper {
+        Stopper(stop)
+    }
+
     /// From now on no connection is accepted; requests that have arrived are answered.
     pub fn stop(&self) {
         self.0.send_replace(true);
@@ -191,7 +195,7 @@ impl Server {
     }
 }
 
-fn unusable(address: &str, source: io::Error) -> ServeError {
+pub(crate) fn unusable(address: &str, source: io::Error) -> ServeError {
     ServeError::Bind { address: address.to_owned(), source }
 }
 

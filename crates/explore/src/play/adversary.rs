@@ -22,13 +22,20 @@ const DRAWS: usize = 100;
 const STEPS_MAX: usize = 2_000;
 
 /// What the adversary wants.
-#[derive(Clone, Copy)]
 pub struct Goal<'g, V, L> {
     /// Whether it is reached when a transaction has left its session in this state.
     pub is_failed: &'g dyn Fn(&L) -> bool,
     /// Whether it is reached at the end.
     pub is_broken: &'g dyn Fn(&End<'_, V, L>) -> bool,
 }
+
+impl<V, L> Clone for Goal<'_, V, L> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V, L> Copy for Goal<'_, V, L> {}
 
 /// How much the adversary may do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

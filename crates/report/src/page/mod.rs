@@ -15,6 +15,8 @@ pub mod diagram;
 pub(crate) mod draw;
 pub(crate) mod frame;
 mod overview;
+#[cfg(feature = "json")]
+pub mod play;
 mod told;
 
 #[cfg(feature = "json")]

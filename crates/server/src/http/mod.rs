@@ -14,6 +14,7 @@ mod stalled;
 mod transactions;
 
 pub(crate) use accept::accept;
+pub(crate) use problem::Problem;
 
 use crate::hub::Hub;
 use axum::Router;
@@ -21,7 +22,6 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
-use problem::Problem;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ async fn wrong_method() -> Problem {
 }
 
 /// A body of JSON.
-struct Answer(StatusCode, String);
+pub(crate) struct Answer(StatusCode, String);
 
 impl Answer {
     fn with(status: StatusCode, body: impl Serialize) -> Answer {
@@ -83,7 +83,7 @@ impl Answer {
         Answer(status, serde_json::to_string(&body).unwrap_or_else(|_| "null".to_owned()))
     }
 
-    fn ok(body: impl Serialize) -> Answer {
+    pub fn ok(body: impl Serialize) -> Answer {
         Answer::with(StatusCode::OK, body)
     }
 }
