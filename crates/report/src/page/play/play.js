@@ -199,7 +199,8 @@
   function showProgram() {
     const it = game.own === null ? current() : { about: 'A program of your own.', text: game.own };
     $('program').value = game.own === null ? game.name : '';
-    $('about').textContent = it.about;
+    // The text says it, too.
+    $('about').textContent = it.text ? '' : it.about;
     $('text').textContent = it.text || '';
     $('text').hidden = !it.text;
     if (document.activeElement !== $('own') && !$('edit').open) $('own').value = it.text || '';
@@ -272,7 +273,8 @@
       box.append(who, 'through');
     } else if (it.kind === 'read') {
       const level = lane.own_level ? ` (at ${lane.own_level})` : '';
-      box.append(make('h3', {}, who, 'read ', text('code', '', it.key), `: which version?${level}`));
+      const key = text('code', '', it.key);
+      box.append(make('h3', {}, who, 'read ', key, `: which version?${level}`));
       box.append(make('ul', {}, ...it.versions.map((version) => offer(version, lane, at))));
       const button = make('button', { type: 'button', class: 'more link', 'data-pick': at },
         'let the adversary pick');
@@ -337,7 +339,8 @@
   function showFound() {
     $('found').hidden = state.anomalies.length === 0;
     const told = state.anomalies.map((fragment) => {
-      const box = make('div', {}, text('h3', '', fragment.title), text('p', 'soft', fragment.names));
+      const names = text('p', 'soft', fragment.names);
+      const box = make('div', {}, text('h3', '', fragment.title), names);
       put(box, fragment);
       return box;
     });
