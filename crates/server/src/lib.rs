@@ -31,11 +31,13 @@ pub mod mysql;
 mod picks;
 pub mod play;
 pub mod postgres;
+mod questions;
 mod refusals;
 mod server;
 mod session;
 
 pub use config::Config;
+pub use questions::Questions;
 pub use refusals::Refusals;
 pub use seriatim_store::{ChooserKind, UnknownChooser};
 pub use server::{ServeError, Server, Stopper, Visitors};

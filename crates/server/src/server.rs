@@ -1,5 +1,6 @@
 //! A server from its first breath to its last.
 
+use crate::cells::StoreCells;
 use crate::config::Config;
 use crate::http;
 use crate::hub::Hub;
@@ -137,6 +138,12 @@ impl Server {
         let bound = self.runtime.block_on(Mysql::bind(address, cluster, config));
         self.mysql = Some(bound.map_err(|source| unusable(address, source))?);
         Ok(self)
+    }
+
+    /// Shows the store of SQL on the page, and not that of HTTP.
+    pub fn watching(self, cells: Arc<StoreCells>) -> Server {
+        self.hub.watch(cells);
+        self
     }
 
     /// Where it listens for clients of MySQL.

@@ -14,6 +14,8 @@ mod check;
 pub mod diagram;
 pub(crate) mod draw;
 pub(crate) mod frame;
+#[cfg(feature = "json")]
+pub mod live;
 mod overview;
 #[cfg(feature = "json")]
 pub mod play;
