@@ -124,7 +124,7 @@ fn short(text: &str) -> String {
     let text = clean(text);
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into(),
+        None => text,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The adversary: from where the game stands it looks for a way to break the assertion, and if
 //! there is none, for one that no serializable database would go.
 
-use super::game::Kind;
+use super::kind::Kind;
 use super::state::{Asked, Attacked, Problem, Table};
 use seriatim_explore::play::{Found, Goal, Misfit, Next, Search, Step, steps_text};
 use seriatim_explore::{End, Local, Value};

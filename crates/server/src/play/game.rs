@@ -1,13 +1,14 @@
 //! What can be played: a program with what is asked of its end, whatever its values and local
 //! states are.
 
+use super::kind::{Broken, Kind};
 use super::recorded::{Cell, Recorded};
 use super::state::{self, Asked, Attacked, Problem, State};
 use seriatim_apps::App;
 use seriatim_apps::clients::ClientProgram;
 use seriatim_explore::lang::{LangError, Registers, Source};
-use seriatim_explore::play::{Named, Play, Step};
-use seriatim_explore::{End, Local, Program, Value};
+use seriatim_explore::play::{Play, Step};
+use seriatim_explore::{Local, Value};
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use seriatim_report::clean;
@@ -166,25 +167,6 @@ trait Rules: Send + Sync {
     fn steps_of(&self, level: Level, token: &str) -> Result<Vec<Step>, Problem>;
     fn sessions(&self) -> usize;
 }
-
-/// What must hold at the end.
-pub(super) type Broken<V, L> = Box<dyn Fn(&End<'_, V, L>) -> Result<(), String> + Send + Sync>;
-
-/// A game whose values are `V` and whose local states are `L`.
-pub(super) struct Kind<V, L> {
-    pub program: Program<V, L>,
-    /// What went wrong in a session, as its local state tells.
-    pub failed: Box<dyn Fn(&L) -> Option<String> + Send + Sync>,
-    /// What must hold at the end, if anything is asked.
-    pub broken: Option<Broken<V, L>>,
-    /// The local state of a session as text.
-    pub shown: Box<dyn Fn(usize, &L) -> String + Send + Sync>,
-    /// What reads returned when the history was recorded: by transaction and number of the read.
-    pub observed: Option<Observed>,
-}
-
-/// What reads returned: by transaction and number of the read; `None` is the initial version.
-pub(super) type Observed = std::collections::HashMap<(Named, usize), Option<Named>>;
 
 impl<V: Value, L: Local> Rules for Kind<V, L> {
     fn state(&self, asked: &Asked, input: Option<&str>) -> Result<State, Problem> {

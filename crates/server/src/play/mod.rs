@@ -10,6 +10,7 @@
 
 mod attack;
 mod game;
+mod kind;
 mod recorded;
 mod state;
 
@@ -342,4 +343,19 @@ async fn token(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answer
         Ok(Answer::ok(json!({ "steps": steps_text(&steps) })))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_this_machine_are_known_with_and_without_a_port() {
+        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:4747", "127.0.0.2", "[::1]:4747"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in ["", ":80", "evil.example", "localhost.evil.example:80", "10.0.0.1", "[::2]"] {
+            assert!(!is_local(host), "{host}");
+        }
+    }
 }

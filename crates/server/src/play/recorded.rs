@@ -1,7 +1,7 @@
 //! A history as a program: each transaction does what it did, but its reads may return something
 //! else.
 
-use super::game::Observed;
+use super::kind::Observed;
 use seriatim_explore::play::Named;
 use seriatim_explore::{Program, Tx};
 use seriatim_history::{History, KeyId, OpKind, Status, TxnId, Value};
@@ -156,4 +156,41 @@ fn again(tx: &mut Tx<'_, Cell>, does: &[Does]) -> Result<(), seriatim_explore::S
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_explore::play::{Play, Step};
+    use seriatim_history::notation;
+    use seriatim_isolation::Level;
+
+    const ANN: Named = Named { session: 0, txn: 0 };
+    const BEN: Named = Named { session: 1, txn: 0 };
+
+    #[test]
+    fn what_reads_returned_is_known_and_they_may_return_something_else() {
+        let history = notation::parse("ann: r(x,nil) w(x,1) r(x,1)\nben: r(x,1) w(x,2)").unwrap();
+        let Recorded { program, observed } = Recorded::of(&history).unwrap();
+        // The last read of ann is one of its own write.
+        assert_eq!(observed, HashMap::from([((ANN, 0), None), ((BEN, 0), Some(ANN))]));
+        let mut play = Play::new(&program, Level::PrefixConsistency).unwrap();
+        let steps = [Step::Pick(0, None), Step::Go(0), Step::Go(0), Step::Go(0)];
+        steps.into_iter().for_each(|step| assert!(play.step(step).is_ok()));
+        let values: Vec<String> =
+            play.candidates(1).unwrap().iter().map(|it| it.value.to_string()).collect();
+        assert_eq!(values, ["nil", "1"]);
+        let steps = [Step::Pick(1, None), Step::Go(1), Step::Go(1)];
+        steps.into_iter().for_each(|step| assert!(play.step(step).is_ok()));
+        assert_eq!(play.holds(Level::SnapshotIsolation), Some(false));
+    }
+
+    #[test]
+    fn what_is_too_large_or_has_lists_is_refused() {
+        let many: String = (0..30).map(|number| format!("s{number}: w(x,{number})\n")).collect();
+        let problem = Recorded::of(&notation::parse(&many).unwrap()).err().unwrap();
+        assert!(problem.contains("30 sessions") && problem.contains("minimize"), "{problem}");
+        let lists = notation::parse("a: a(x,1)\nb: r(x,[1])").unwrap();
+        assert!(Recorded::of(&lists).err().unwrap().contains("lists"));
+    }
 }

@@ -1,7 +1,7 @@
 //! Where a list of steps leads: all that the page shows, worked out from the beginning for each
 //! request, so that the server keeps nothing.
 
-use super::game::Kind;
+use super::kind::Kind;
 use serde::Serialize;
 use seriatim_check::{Checker, Violation};
 use seriatim_explore::play::{Candidate, Happened, Misfit, Named, Next, Play, Step, steps_text};
@@ -170,6 +170,7 @@ pub(super) fn state<V: Value, L: Local>(
     let is_over = table.play.is_over();
     let token = table.play.token();
     let command = input.zip(token.as_ref()).map(|(input, token)| {
+        let input = shell_word(input);
         format!("seriatim explore {input} --level {} --replay {token}", asked.level.code())
     });
     Ok(State {
@@ -205,7 +206,7 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
     pub fn new(kind: &'k Kind<V, L>, asked: &Asked) -> Result<Self, Problem> {
         let play =
             Play::new(&kind.program, asked.level).map_err(Misfit::from)?.until(asked.deadline);
-        let names = kind.program.session_names().map(clean).map(Into::into).collect();
+        let names = kind.program.session_names().map(clean).collect();
         let (level, deadline) = (asked.level, asked.deadline);
         Ok(Table { kind, play, names, level, deadline, rows: Vec::new(), pictures: 0, reasons: 0 })
     }
@@ -404,7 +405,7 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
     fn assertion(&mut self) -> Assertion {
         let failed = |session| (self.kind.failed)(&self.play.settled(session));
         if let Some(said) = (0..self.play.sessions()).find_map(failed) {
-            return Assertion { state: "broken", said: clean(&said).into() };
+            return Assertion { state: "broken", said: clean(&said) };
         }
         let told = |state, said: &str| Assertion { state, said: said.to_owned() };
         let Some(broken) = &self.kind.broken else { return told("none", "") };
@@ -435,12 +436,21 @@ fn ahead<V: Value>(next: &Next<V>) -> Ahead {
     Ahead { kind, key: short(key), value, versions: Vec::new() }
 }
 
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
+    match word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => clean(&format!("'{}'", word.replace('\'', r"'\''"))),
+    }
+}
+
 /// What is shown of a text.
 fn short(text: &str) -> String {
     let text = clean(text);
     match text.char_indices().nth(CHARS_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into(),
+        None => text,
     }
 }
 
