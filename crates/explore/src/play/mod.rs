@@ -390,8 +390,8 @@ impl<'p, V: Value, L: Local> Play<'p, V, L> {
         (self.is_over() && !self.engine.has_cut_session()).then(|| token::of(&self.engine.history))
     }
 
-    /// The steps that a token of the explorer names, at most so many: its transactions one after the
-    /// other.
+    /// The steps that a token of the explorer names, at most so many: its transactions one after
+    /// the other.
     pub fn steps_of(
         program: &'p Program<V, L>,
         level: Level,

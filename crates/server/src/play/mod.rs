@@ -191,7 +191,10 @@ fn is_local(host: &str) -> bool {
 }
 
 async fn games(State(desk): State<Arc<Desk>>) -> Answer {
-    let told = |Offered { game, level }: &Offered| json!({ "name": game.name, "about": game.about, "text": game.text, "level": level.code() });
+    let told = |Offered { game, level }: &Offered| {
+        let Game { name, about, text, .. } = game;
+        json!({ "name": name, "about": about, "text": text, "level": level.code() })
+    };
     Answer::ok(desk.offered.iter().map(told).collect::<Vec<_>>())
 }
 
