@@ -3,7 +3,7 @@
 
 use crate::commands::{
     audit, check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize,
-    observe, predict, replay, schema, serve, stats, verify,
+    observe, play, predict, replay, schema, serve, stats, verify,
 };
 use crate::exit::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -52,6 +52,8 @@ pub enum Task {
     Replay(replay::Args),
     /// Explore every behaviour of a transactional program at an isolation level, each exactly once
     Explore(explore::Args),
+    /// Play with a program in the browser: lead its sessions by hand, and pick what reads return
+    Play(play::Args),
     /// Explain an anomaly, a level, or the language of programs for `explore`
     Explain(explain::Args),
     /// Convert a history to another format
@@ -86,6 +88,7 @@ impl Task {
             Task::Fuzz(args) => fuzz::run(args),
             Task::Replay(args) => replay::run(args),
             Task::Explore(args) => explore::run(args),
+            Task::Play(args) => play::run(args),
             Task::Explain(args) => explain::run(args),
             Task::Convert(args) => convert::run(args),
             Task::Generate(args) => generate::run(args),

@@ -169,6 +169,23 @@ pub fn chooser_parser() -> Spelled<ChooserKind> {
     )
 }
 
+/// Who picks what reads of a server return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picker {
+    /// A chooser of a store.
+    Chooser(ChooserKind),
+    /// A person at a page.
+    Person,
+}
+
+/// Parses the name of a chooser, or that a person is asked.
+pub fn picker_parser() -> Spelled<Picker> {
+    let kinds =
+        ChooserKind::ALL.map(|kind| (Picker::Chooser(kind), vec![kind.code(), kind.description()]));
+    let person = (Picker::Person, vec!["ask", "what a person picks on the page /live"]);
+    Spelled::new("chooser", kinds.into_iter().chain([person]))
+}
+
 /// Further names of a level: those that `explain` knows.
 fn other_names(level: Level) -> &'static [&'static str] {
     let entry = knowledge::entries().find(|entry| entry.subject == Subject::Level(level));

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROOT: &str = "../..";
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "README.md",
     "docs/applications.md",
     "docs/auditing.md",
@@ -28,6 +28,7 @@ const PAGES: [&str; 12] = [
     "docs/json.md",
     "docs/levels.md",
     "docs/mysql.md",
+    "docs/playing.md",
     "docs/postgres.md",
     "docs/predicting.md",
 ];
@@ -104,6 +105,11 @@ fn the_page_about_levels_shows_real_outputs() {
 #[test]
 fn the_page_about_mysql_shows_real_outputs() {
     shows_real_outputs("docs/mysql.md");
+}
+
+#[test]
+fn the_page_about_playing_shows_real_outputs() {
+    shows_real_outputs("docs/playing.md");
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::txn_set::{INITIAL, Id};
 use crate::valid;
 use seriatim_history::History;
 use seriatim_isolation::Level;
+use std::cell::Cell;
 use std::fmt;
 
 /// One behaviour of a program, complete.
@@ -18,6 +19,10 @@ pub struct End<'e, V, L> {
     setting: Setting,
     history: &'e Ordered<V, L>,
     locals: Vec<L>,
+    /// How much is looked at to answer one question.
+    sets_max: usize,
+    /// Whether that was too little once.
+    has_given_up: Cell<bool>,
 }
 
 impl<'e, V: Value, L: Local> End<'e, V, L> {
@@ -27,7 +32,24 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
             history.last_of(session).map_or_else(L::default, |record| record.local.clone())
         };
         let locals = (0..history.sessions() as u32).map(local).collect();
-        End { program: engine.program, setting: engine.setting, history, locals }
+        End {
+            program: engine.program,
+            setting: engine.setting,
+            history,
+            locals,
+            sets_max: usize::MAX,
+            has_given_up: Cell::new(false),
+        }
+    }
+
+    /// The same within a budget; see [`End::has_given_up`].
+    pub(crate) fn within(self, sets_max: usize) -> Self {
+        End { sets_max, ..self }
+    }
+
+    /// Whether an answer since the beginning lacks something because the budget was too small.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.has_given_up.get()
     }
 
     /// The local states of the sessions.
@@ -83,8 +105,16 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
     pub fn is_at(&self, level: Level) -> bool {
         match level {
             Level::CutIsolation => self.reads_repeat(),
-            _ => valid::is_valid(self.history, |_| level, &[]),
+            _ => self.is_valid(|_| level, &[]),
         }
+    }
+
+    fn is_valid(&self, level_of: impl Fn(Id) -> Level, edges: &[(Id, Id)]) -> bool {
+        let answer = valid::is_valid_within(self.history, level_of, edges, self.sets_max);
+        answer.unwrap_or_else(|| {
+            self.has_given_up.set(true);
+            false
+        })
     }
 
     /// Whether no transaction read two versions of a key.
@@ -184,9 +214,11 @@ impl<V: Value, L: Local> Finals<'_, '_, V, L> {
         let level = |id| self.end.level_of(id);
         let fits = |&last: &Id| {
             let edges = [known.clone(), self.last(key, last)].concat();
-            valid::is_valid(self.end.history, level, &edges)
+            self.end.is_valid(level, &edges)
         };
-        writers.iter().filter(fits).collect()
+        let fitting: Vec<Id> = writers.iter().filter(fits).collect();
+        // Some commit order is valid, so that only a budget that was too small leaves nothing.
+        if fitting.is_empty() { writers.iter().collect() } else { fitting }
     }
 
     /// What the commit order must respect if `last` wrote `key` last.

@@ -63,6 +63,7 @@ pub mod lang;
 mod levels;
 mod ordered;
 mod panics;
+pub mod play;
 mod program;
 mod reader;
 mod to_history;

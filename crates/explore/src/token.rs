@@ -30,9 +30,9 @@ pub(crate) fn of<V: Value, L: Local>(history: &Ordered<V, L>) -> String {
 const SHOWN_CHARS: usize = 40;
 
 /// Sessions with the places of what their next transaction reads from.
-type Steps = Vec<(u32, Vec<usize>)>;
+pub(crate) type Steps = Vec<(u32, Vec<usize>)>;
 
-fn parse(token: &str) -> Result<Steps, ExploreError> {
+pub(crate) fn parse(token: &str) -> Result<Steps, ExploreError> {
     let bad = |part: &str| {
         let shown: String = part.chars().take(SHOWN_CHARS).flat_map(char::escape_debug).collect();
         ExploreError::Token(format!("`{shown}` is no transaction; expected one like 1:0.2"))

@@ -22,6 +22,16 @@ pub(crate) fn is_valid<V: Value, L: Local>(
     level_of: impl Fn(Id) -> Level,
     edges: &[(Id, Id)],
 ) -> bool {
+    is_valid_within(history, level_of, edges, usize::MAX).unwrap_or(false)
+}
+
+/// The same within a budget: `None` if more than `sets_max` sets of points would be looked at.
+pub(crate) fn is_valid_within<V: Value, L: Local>(
+    history: &Ordered<V, L>,
+    level_of: impl Fn(Id) -> Level,
+    edges: &[(Id, Id)],
+    sets_max: usize,
+) -> Option<bool> {
     let mut closure = Closure::default();
     let mut weak: Vec<(Id, Id)> = edges.to_vec();
     for record in history.order() {
@@ -29,7 +39,7 @@ pub(crate) fn is_valid<V: Value, L: Local>(
         let level = level_of(record.id).min(Level::Causal);
         let mut reader = Reader::begin(history, record.id, level, closure);
         if !record.reads.iter().all(|read| reader.read(history, read.key, read.source)) {
-            return false;
+            return Some(false);
         }
         // At a strong level these follow from the points.
         if !level_of(record.id).is_strong() {
@@ -38,10 +48,13 @@ pub(crate) fn is_valid<V: Value, L: Local>(
         closure = reader.closure;
     }
     if !closure.add_all(edges) {
-        return false;
+        return Some(false);
     }
     let is_weak = |record: &std::rc::Rc<Record<V, L>>| !level_of(record.id).is_strong();
-    history.order().iter().all(is_weak) || Points::new(history, level_of, &weak).can_be_ordered()
+    if history.order().iter().all(is_weak) {
+        return Some(true);
+    }
+    Points::new(history, level_of, &weak).can_be_ordered(sets_max)
 }
 
 /// A read of a strong transaction that must be done before the version is overwritten.
@@ -135,12 +148,16 @@ impl Points {
         }
     }
 
-    fn can_be_ordered(&self) -> bool {
+    /// `None` if that would take more than `sets_max` sets.
+    fn can_be_ordered(&self, sets_max: usize) -> Option<bool> {
         let mut seen: FxHashSet<Passed> = FxHashSet::default();
         let mut open: Vec<Passed> = vec![(TxnSet::NONE, TxnSet::NONE)];
         while let Some(passed) = open.pop() {
             if passed.1 == self.all {
-                return true;
+                return Some(true);
+            }
+            if seen.len() > sets_max {
+                return None;
             }
             for id in self.all.difference(passed.1).iter() {
                 let next = match self.two_points.has(id) && !passed.0.has(id) {
@@ -154,7 +171,7 @@ impl Points {
                 }
             }
         }
-        false
+        Some(false)
     }
 
     fn begin(&self, (begun, committed): Passed, id: Id) -> Option<Passed> {

@@ -23,8 +23,8 @@ use seriatim_sql::settings::Settings;
 use seriatim_sql::types::{Field, TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, SqlError};
 use seriatim_store::{
-    Atom, Choice, Chooser, Node, Session, SettledCell, Store, StoreError, ToAtom, Txn, TxnName,
-    json_atom,
+    Asker, Atom, Choice, Chooser, Glance, Node, Session, SettledCell, Store, StoreError, ToAtom,
+    Txn, TxnName, json_atom,
 };
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -63,7 +63,11 @@ pub fn with_chooser(
     if config.serial {
         builder = builder.serial(config.turn_wait_max);
     }
-    Ok(StoreCells::new(builder.build()?, forced))
+    let store = builder.build()?;
+    if let Some(questions) = &config.questions {
+        store.set_asker(Arc::clone(questions) as Arc<dyn Asker>);
+    }
+    Ok(StoreCells::new(store, forced))
 }
 
 /// What a cell holds, in a history.
@@ -158,6 +162,11 @@ impl StoreCells {
             let cell = Cell { heap, row: RowNo(member), column };
             self.base.get()?.initial(cell).map(CellValue)
         })
+    }
+
+    /// What goes on right now, of the last transactions.
+    pub fn glance(&self, txns_max: usize, ops_max: usize) -> Glance {
+        self.store.glance(txns_max, ops_max)
     }
 
     /// The version that each read got, and for each the number of its statement in its

@@ -1,8 +1,10 @@
 //! How a server is to work.
 
+use crate::questions::Questions;
 use seriatim_isolation::{Level, Order};
 use seriatim_store::{ChooserKind, Node, TxnName};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a server is to work; the defaults suit a test on one machine.
@@ -17,6 +19,9 @@ pub struct Config {
     pub node: Option<Node>,
     /// The chooser that picks among the versions that a read may return.
     pub chooser: ChooserKind,
+    /// Who is asked instead, by the page of the server: reads that get no answer return the latest
+    /// version.
+    pub questions: Option<Arc<Questions>>,
     /// What decides everything that is random.
     pub seed: u64,
     /// One transaction at a time: the others wait for it to end.
@@ -46,6 +51,7 @@ impl Default for Config {
             order: Order::default(),
             node: None,
             chooser: ChooserKind::Random,
+            questions: None,
             seed: 0,
             serial: false,
             turns: None,

@@ -4,17 +4,21 @@
 //! Locks are taken in this order: the hub's, a session's, the store's. None is held while something
 //! is awaited.
 
+use crate::cells::StoreCells;
 use crate::config::Config;
 use crate::error::{End, HubError};
 use crate::picks::Picks;
+use crate::questions::Questions;
 use crate::session::Slot;
 use serde_json::{Value, json};
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
-use seriatim_store::{Chooser, ChooserKind, Clock, Delay, Store, StoreError, TxnName};
+use seriatim_store::{
+    Asker, Chooser, ChooserKind, Clock, Delay, Glance, Store, StoreError, TxnName,
+};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -38,6 +42,10 @@ pub(crate) struct Hub {
     turn_wait_max: Duration,
     order: Order,
     horizon: Option<NonZeroU32>,
+    /// Who is asked instead of the chooser, if somebody is.
+    questions: Option<Arc<Questions>>,
+    /// The store of SQL, if that is what people look at.
+    watched: OnceLock<Arc<StoreCells>>,
     /// Random waits before transactions.
     delay: Option<Mutex<Delay>>,
     /// Closed when the server stops.
@@ -90,19 +98,26 @@ fn new_store(
     chooser: Box<dyn Chooser>,
     order: Order,
     horizon: Option<NonZeroU32>,
+    questions: Option<&Arc<Questions>>,
 ) -> Result<Store<Value>, StoreError> {
     let builder =
         Store::<Value>::builder(level).chooser(chooser).order(order).clock(Clock::Monotonic);
-    match horizon {
+    let store = match horizon {
         Some(commits) => builder.horizon(commits).build(),
         None => builder.build(),
+    }?;
+    if let Some(questions) = questions {
+        store.set_asker(Arc::clone(questions) as Arc<dyn Asker>);
     }
+    Ok(store)
 }
 
 impl Hub {
     pub fn new(config: &Config) -> Result<Hub, StoreError> {
         let mut picks = Picks::new(config.chooser, config.seed);
-        let store = new_store(config.level, picks.chooser(), config.order, config.horizon)?;
+        let questions = config.questions.clone();
+        let (order, horizon) = (config.order, config.horizon);
+        let store = new_store(config.level, picks.chooser(), order, horizon, questions.as_ref())?;
         let inner = Inner {
             store,
             picks,
@@ -116,8 +131,10 @@ impl Hub {
             body_bytes_max: config.body_bytes_max,
             idle_max: config.idle_max,
             turn_wait_max: config.turn_wait_max,
-            order: config.order,
-            horizon: config.horizon,
+            order,
+            horizon,
+            questions,
+            watched: OnceLock::new(),
             delay: (!config.delay_max.is_zero())
                 .then(|| Mutex::new(Delay::new(config.delay_max, config.seed))),
             going: Semaphore::new(0),
@@ -194,6 +211,36 @@ impl Hub {
         }
     }
 
+    /// Does what may wait for a person, so that other requests go on meanwhile.
+    pub fn patiently<T>(&self, act: impl FnOnce() -> T) -> T {
+        match self.questions {
+            Some(_) => tokio::task::block_in_place(act),
+            None => act(),
+        }
+    }
+
+    /// The reads that wait for a person, if one is asked.
+    pub fn questions(&self) -> Option<&Questions> {
+        self.questions.as_deref()
+    }
+
+    /// From now on people look at the store of SQL.
+    pub fn watch(&self, cells: Arc<StoreCells>) {
+        // Only the first one is looked at; there is one.
+        let _ = self.watched.set(cells);
+    }
+
+    /// What goes on right now, of the last transactions.
+    pub fn glance(&self, txns_max: usize, ops_max: usize) -> Glance {
+        match self.watched.get() {
+            Some(cells) => cells.glance(txns_max, ops_max),
+            None => {
+                let store = self.lock().store.clone();
+                store.glance(txns_max, ops_max)
+            }
+        }
+    }
+
     pub fn session_count(&self) -> usize {
         self.lock().slots.len()
     }
@@ -252,10 +299,13 @@ impl Hub {
         values: impl IntoIterator<Item = (String, Value)>,
         seed: Option<u64>,
     ) -> Result<(), HubError> {
+        // A session that waits for a person cannot end.
+        self.questions.iter().for_each(|questions| questions.give_up());
         let mut inner = self.lock();
         seed.into_iter().for_each(|seed| inner.picks.set_seed(seed));
         let chooser = inner.picks.chooser();
-        let store = new_store(inner.store.level(), chooser, self.order, self.horizon)?;
+        let (level, questions) = (inner.store.level(), self.questions.as_ref());
+        let store = new_store(level, chooser, self.order, self.horizon, questions)?;
         values.into_iter().for_each(|(key, value)| store.load(&key, value));
         inner.end_all(End::Reset);
         inner.store = store;
@@ -264,6 +314,7 @@ impl Hub {
 
     /// A request that waits to begin is told at once that the server stops.
     pub fn stop_waiting(&self) {
+        self.questions.iter().for_each(|questions| questions.close());
         self.going.close();
         if let Some(turns) = &self.turns {
             turns.close();

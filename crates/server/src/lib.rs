@@ -4,7 +4,8 @@
 //! A [`Server`] listens until it is told to stop, and then hands over the history of everything
 //! that happened. `hub.rs` has what the store's sessions share (transactions, settings); `http/` is
 //! HTTP with JSON; `postgres/` is SQL with PostgreSQL's protocol, on a cluster of `seriatim-sql`,
-//! and `mysql/` the same with MySQL's protocol and dialect.
+//! and `mysql/` the same with MySQL's protocol and dialect. [`play`] is something else: a page on
+//! which programs are led by hand.
 //!
 //! ```
 //! use seriatim_server::{Config, Server};
@@ -29,13 +30,16 @@ mod http;
 mod hub;
 pub mod mysql;
 mod picks;
+pub mod play;
 pub mod postgres;
+mod questions;
 mod refusals;
 mod server;
 mod session;
 
 pub use config::Config;
 pub use contained::is_contained;
+pub use questions::Questions;
 pub use refusals::Refusals;
 pub use seriatim_store::{ChooserKind, UnknownChooser};
 pub use server::{ServeError, Server, Stopper, Visitors};

@@ -1,5 +1,6 @@
 //! A server from its first breath to its last.
 
+use crate::cells::StoreCells;
 use crate::config::Config;
 use crate::http;
 use crate::hub::Hub;
@@ -54,6 +55,10 @@ pub struct Server {
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
+    pub(crate) fn new(stop: watch::Sender<bool>) -> Stopper {
+        Stopper(stop)
+    }
+
     /// From now on no connection is accepted; requests that have arrived are answered.
     pub fn stop(&self) {
         self.0.send_replace(true);
@@ -135,6 +140,12 @@ impl Server {
         Ok(self)
     }
 
+    /// Shows the store of SQL on the page, and not that of HTTP.
+    pub fn watching(self, cells: Arc<StoreCells>) -> Server {
+        self.hub.watch(cells);
+        self
+    }
+
     /// Where it listens for clients of MySQL.
     pub fn mysql_address(&self) -> Option<SocketAddr> {
         self.mysql.as_ref().map(Mysql::address)
@@ -191,7 +202,7 @@ impl Server {
     }
 }
 
-fn unusable(address: &str, source: io::Error) -> ServeError {
+pub(crate) fn unusable(address: &str, source: io::Error) -> ServeError {
     ServeError::Bind { address: address.to_owned(), source }
 }
 

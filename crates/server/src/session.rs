@@ -7,7 +7,7 @@ use crate::error::{End, HubError};
 use serde_json::Value;
 use seriatim_isolation::Level;
 use seriatim_store::{Session, StoreError, Txn, TxnName};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -119,7 +119,12 @@ impl Slot {
 
     /// Ends the session if no client used it for `limit`; whether it did.
     pub fn end_if_idle(&self, limit: Duration) -> bool {
-        let mut state = self.lock();
+        // A session that does something is not idle, and a read of it may wait for a person.
+        let mut state = match self.state.try_lock() {
+            Err(TryLockError::WouldBlock) => return false,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Ok(state) => state,
+        };
         let idle = matches!(&*state, State::Live(live) if live.used.elapsed() > limit);
         if idle {
             *state = State::Ended(End::Idle(limit));

@@ -63,4 +63,6 @@ pub use ranges::Group;
 pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use seriatim_history::Atom;
-pub use store::{LEVELS, Session, SettledCell, Store, StoreError, Txn};
+pub use store::{
+    Asker, Glance, LEVELS, Question, Seen, SeenOp, Session, SettledCell, Store, StoreError, Txn,
+};

@@ -1,11 +1,15 @@
 //! The store as its users see it: sessions, names and values; `txn.rs` has the transactions.
 
+mod asking;
+mod glance;
 mod history;
 mod members;
 mod settle;
 mod timing;
 mod txn;
 
+pub use asking::{Asker, Question};
+pub use glance::{Glance, Seen, SeenOp};
 pub use settle::SettledCell;
 pub use txn::Txn;
 
@@ -144,6 +148,10 @@ struct Inner<V> {
     chooser: Box<dyn Chooser>,
     /// Gives values a number.
     fingerprint: fn(Option<&V>) -> u64,
+    /// What values are called.
+    shown: fn(Option<&V>) -> Option<String>,
+    /// Who is asked instead of the chooser, if somebody is.
+    asking: asking::Asking,
     names: Names,
     initial: Vec<Option<V>>,
     /// What each transaction did, in its order.
@@ -281,6 +289,8 @@ impl<V: ToAtom> Store<V> {
             level: plan.level,
             chooser: plan.chooser,
             fingerprint,
+            shown: shown_value,
+            asking: asking::Asking::default(),
             names: Names::default(),
             initial: Vec::new(),
             events: ForgettingList::default(),
@@ -540,7 +550,9 @@ impl<V> Inner<V> {
         self.need_snapshot(txn);
         let session = self.txn_names[txn as usize].session;
         let client = &self.clients[session as usize];
-        if client.failed || client.reads_latest || self.chooser.takes_latest() {
+        let answer = self.asking.take(txn, key);
+        let is_spared = client.failed || client.reads_latest || self.chooser.takes_latest();
+        if answer.is_none() && is_spared {
             return self.latest(txn, key);
         }
         let sources = self.engine.admissible(txn, key);
@@ -561,7 +573,11 @@ impl<V> Inner<V> {
             value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
             statement: &|| events[txn as usize].last_statement().cloned(),
         };
-        let place = self.chooser.choose(&read).min(last);
+        let place = match answer {
+            Some(writer) => versions.iter().position(|version| version.writer == writer),
+            None => Some(self.chooser.choose(&read)),
+        };
+        let place = place.map_or(last, |place| place.min(last));
         let Version { writer, source } = versions[place];
         let (reader, number) = (read.reader, read.number);
         self.choices.push(Chosen { txn, key, reader, read: number, writer, latest: place == last });
@@ -613,6 +629,11 @@ impl<V> Inner<V> {
             writes: writes.iter().map(|name| &**name).collect(),
         });
     }
+}
+
+/// What a value is called.
+fn shown_value<V: ToAtom>(value: Option<&V>) -> Option<String> {
+    value.map(|value| value.to_atom().to_string())
 }
 
 /// What `source` left in `key`; what is settled is initial.

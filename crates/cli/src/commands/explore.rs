@@ -1,8 +1,7 @@
 //! `seriatim explore`: every behaviour of a transactional program, each exactly once.
 
-mod program_file;
-
 use crate::checkpoint::Keeper;
+use crate::commands::program_file::{located, read};
 use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, base_parser, explore_level_parser};
 use crate::progress::Progress;
@@ -10,7 +9,6 @@ use crate::quantities::{count, duration};
 use crate::write_history::may_write;
 use crate::{checkpoint, interrupt, output, page_file};
 use clap::ValueEnum;
-use program_file::{located, read};
 use seriatim::stories;
 use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_check::Answer;

@@ -4,7 +4,7 @@
 use super::serve_sql::{Like, SqlArgs};
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
-use crate::parsers::{chooser_parser, format_parser, order_parser, store_level_parser};
+use crate::parsers::{Picker, format_parser, order_parser, picker_parser, store_level_parser};
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};
@@ -13,7 +13,7 @@ use seriatim_history::formats::Format;
 use seriatim_isolation::{Level, Order};
 use seriatim_report::text::plural;
 use seriatim_server::cells::StoreCells;
-use seriatim_server::{ChooserKind, Config, ServeError, Server};
+use seriatim_server::{ChooserKind, Config, Questions, ServeError, Server};
 use seriatim_sql::cells::TxnLevel;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -65,8 +65,12 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Who picks among the versions that a read may return
-    #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "random")]
-    chooser: ChooserKind,
+    #[arg(long, value_name = "NAME", value_parser = picker_parser(), default_value = "random")]
+    chooser: Picker,
+    /// With --chooser ask: how long a read waits for an answer on the page /live of --http; after
+    /// that it returns the latest version
+    #[arg(long, value_name = "TIME", value_parser = answer_time, default_value = "60s")]
+    ask_timeout: Duration,
     /// One transaction at a time: others wait for it to end, for at most ten seconds
     #[arg(long)]
     serial: bool,
@@ -105,11 +109,27 @@ pub struct Args {
 }
 
 impl Args {
-    fn config(&self) -> Config {
+    /// Who is asked, if a person is; both stores ask the same.
+    fn questions(&self) -> Result<Option<Arc<Questions>>, Failure> {
+        match self.chooser {
+            Picker::Chooser(_) => Ok(None),
+            Picker::Person if self.http.is_none() => {
+                let what = "--chooser ask asks on a page, which needs --http ADDR";
+                Err(Failure::Message(what.to_owned()))
+            }
+            Picker::Person => Ok(Some(Arc::new(Questions::new(self.ask_timeout)))),
+        }
+    }
+
+    fn config(&self, questions: Option<Arc<Questions>>) -> Config {
         Config {
             level: self.level.unwrap_or(Level::Causal),
             order: self.order,
-            chooser: self.chooser,
+            chooser: match self.chooser {
+                Picker::Chooser(kind) => kind,
+                Picker::Person => ChooserKind::Latest,
+            },
+            questions,
             seed: self.seed,
             serial: self.serial,
             horizon: self.horizon,
@@ -122,7 +142,7 @@ impl Args {
     }
 
     /// The same for SQL, whose clients come for long: it forgets unless the history is wanted.
-    fn sql_config(&self) -> Result<Config, Failure> {
+    fn sql_config(&self, questions: Option<Arc<Questions>>) -> Result<Config, Failure> {
         let horizon = self.horizon.or(self.save.is_none().then_some(SQL_HORIZON));
         let node = self.sql.node()?;
         if node.is_some() && self.level.is_some() && !self.sql.force_level {
@@ -130,7 +150,7 @@ impl Args {
                         transactions, with --force-level, or for stores without --like";
             return Err(Failure::Message(what.to_owned()));
         }
-        Ok(Config { horizon, node, level: self.sql_level(), ..self.config() })
+        Ok(Config { horizon, node, level: self.sql_level(), ..self.config(questions) })
     }
 
     fn sql_level(&self) -> Level {
@@ -192,15 +212,19 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 /// A server that listens wherever it is told to.
 fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
     let failure = |error: ServeError| Failure::Message(error.to_string());
-    let mut server = Server::new(args.config()).map_err(failure)?;
+    let questions = args.questions()?;
+    let mut server = Server::new(args.config(questions.clone())).map_err(failure)?;
     if let Some(address) = &args.http {
         server = server.with_http(address).map_err(failure)?;
     }
     if let Some(address) = &args.sql.postgres {
         let config = args.sql.config(args.max_sessions.get() as usize, args.seed)?;
         args.sql.note(config.password.is_some()).into_iter().for_each(output::message);
-        let (cluster, store) = args.sql.cluster(&args.sql_config()?)?;
-        server = server.with_postgres(address, cluster, config).map_err(failure)?;
+        let (cluster, store) = args.sql.cluster(&args.sql_config(questions)?)?;
+        let server = server
+            .watching(Arc::clone(&store))
+            .with_postgres(address, cluster, config)
+            .map_err(failure)?;
         return Ok((server, Some(store)));
     }
     if let Some(address) = &args.sql.mysql {
@@ -212,8 +236,11 @@ fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
         let sessions_max = args.max_sessions.get() as usize;
         let config = args.sql.mysql_config(sessions_max, args.seed, level)?;
         args.sql.note(config.password.is_some()).into_iter().for_each(output::message);
-        let (cluster, store) = args.sql.cluster(&args.sql_config()?)?;
-        server = server.with_mysql(address, cluster, config).map_err(failure)?;
+        let (cluster, store) = args.sql.cluster(&args.sql_config(questions)?)?;
+        let server = server
+            .watching(Arc::clone(&store))
+            .with_mysql(address, cluster, config)
+            .map_err(failure)?;
         return Ok((server, Some(store)));
     }
     Ok((server, None))
@@ -250,6 +277,15 @@ fn elsewhere(path: &Path) -> impl Iterator<Item = PathBuf> {
         };
         (0..NAMES_MAX).map(numbered).find(|place| !place.exists())
     })
+}
+
+/// How long a read may wait for a person.
+fn answer_time(text: &str) -> Result<Duration, String> {
+    const MAX: Duration = Duration::from_secs(3600);
+    match duration(text)? {
+        time if time > MAX => Err("nobody waits for more than an hour; expected less".to_owned()),
+        time => Ok(time),
+    }
 }
 
 /// A time that is long enough to do something in.

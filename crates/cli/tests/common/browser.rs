@@ -1,5 +1,7 @@
 //! A real browser: Chromium, led by its driver, which speaks HTTP and JSON.
 
+#![allow(dead_code)]
+
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -13,6 +13,7 @@ use crate::program::{Code, Local, Program, Session, Value};
 use crate::reader::Reader;
 use crate::trail::{Choice, Fork, ReadAt};
 use crate::txn_set::{INITIAL, Id, TXNS_MAX};
+pub(crate) use run::{Ahead, Glimpse};
 use run::{Run, begins_nothing};
 use seriatim_isolation::Level;
 use std::collections::VecDeque;
@@ -373,6 +374,28 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             self.explore_swaps(place)?;
         }
         Ok(())
+    }
+
+    /// Runs the next transaction of a session up to the operation of number `until`, without a
+    /// trace in the history: its reads read from `sources`.
+    pub fn glimpse(
+        &mut self,
+        session: u32,
+        sources: Vec<Id>,
+        until: usize,
+    ) -> Result<Glimpse<V, L>, ExploreError> {
+        let index = self.history.done(session);
+        let id = if self.has_room(session) { self.history.id(session, index) } else { None };
+        let id = id.ok_or(ExploreError::TooManyTransactions)?;
+        self.progress.executions += 1;
+        let base = self.setting.base_of(self.program, (session, index));
+        let before = self.history.before(self.history.len()).clone();
+        let reader = Reader::begin(&self.history, id, base, before);
+        let program = self.program;
+        let mut run = Run::new(self, reader, (session, index), sources, None).until(until);
+        let local = run.code(&program.sessions[session as usize].code);
+        let ended = || "a transaction did not come to where it came before".to_owned();
+        run.glimpse(local)?.ok_or_else(|| ExploreError::NotRepeatable(ended()))
     }
 
     /// EXPLORESWAPS (Algorithm 2): the swaps that are worth exploring after the commit of the last

@@ -103,6 +103,30 @@ pub(crate) struct Run<'e, 'p, V, L> {
     failure: Option<ExploreError>,
     /// What the code said when it panicked.
     panic: Option<Rc<str>>,
+    /// The operation before which it stops, if it does before its end.
+    until: Option<usize>,
+    /// What it was about to do there.
+    ahead: Option<Ahead<V>>,
+}
+
+/// What a transaction does next.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Ahead<V> {
+    Read(u32),
+    /// A read of its own last write to the key.
+    OwnRead(u32, V),
+    Write(u32, V),
+    Commit,
+    Abort,
+}
+
+/// A transaction up to some operation, and what comes then. Before its end it is one that wrote
+/// nothing.
+#[derive(Debug)]
+pub(crate) struct Glimpse<V, L> {
+    pub record: Record<V, L>,
+    pub closure: Closure,
+    pub ahead: Ahead<V>,
 }
 
 impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
@@ -128,7 +152,14 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             repeated: 0,
             failure: None,
             panic: None,
+            until: None,
+            ahead: None,
         }
+    }
+
+    /// Stops before the operation of this number, from 0.
+    pub fn until(self, op: usize) -> Self {
+        Run { until: Some(op), ..self }
     }
 
     /// Runs the code; returns the local state behind the transaction.
@@ -225,6 +256,28 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             panic: self.panic,
         };
         Ok(Some((record, closure)))
+    }
+
+    /// What came out of it, of a run that stops before an operation.
+    pub fn glimpse(mut self, local: L) -> Result<Option<Glimpse<V, L>>, ExploreError> {
+        let ahead = self.ahead.take();
+        if ahead.is_some() {
+            self.stage = Stage::Aborted;
+        }
+        let glimpse = |(record, closure): (Record<V, L>, Closure)| {
+            let end = if record.is_committed { Ahead::Commit } else { Ahead::Abort };
+            Glimpse { record, closure, ahead: ahead.unwrap_or(end) }
+        };
+        Ok(self.finish(local)?.map(glimpse))
+    }
+
+    /// Stops before the next operation if that is where it is to stop.
+    fn goes_on(&mut self, ahead: impl FnOnce() -> Ahead<V>) -> Result<(), Stop> {
+        if self.until != Some(self.ops.len()) {
+            return Ok(());
+        }
+        self.ahead = Some(ahead());
+        self.stop()
     }
 
     fn stop<T>(&mut self) -> Result<T, Stop> {
@@ -382,10 +435,12 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
         }
         self.has_room()?;
         if let Some(value) = own_value(&self.ops, key).cloned() {
+            self.goes_on(|| Ahead::OwnRead(key, value.clone()))?;
             self.agrees(&Op::OwnRead(key), key)?;
             self.ops.push(Op::OwnRead(key));
             return Ok(value);
         }
+        self.goes_on(|| Ahead::Read(key))?;
         let number = self.reads.len();
         self.agrees(&Op::Read(number as u32), key)?;
         let source = match self.sources.get(number) {
@@ -425,6 +480,9 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
             _ => return self.misuse("a write outside of a transaction"),
         }
         self.has_room()?;
+        if let Op::Write(key, value) = &op {
+            self.goes_on(|| Ahead::Write(*key, value.clone()))?;
+        }
         self.agrees(&op, key)?;
         self.ops.push(op);
         Ok(())

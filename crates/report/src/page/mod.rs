@@ -15,7 +15,11 @@ pub mod diagram;
 pub(crate) mod draw;
 mod explored;
 pub(crate) mod frame;
+#[cfg(feature = "json")]
+pub mod live;
 mod overview;
+#[cfg(feature = "json")]
+pub mod play;
 mod told;
 
 #[cfg(feature = "json")]

@@ -99,6 +99,6 @@ impl Shape for Reset {
 }
 
 pub(super) async fn reset(State(hub): State<Shared>, Payload(body): Payload<Reset>) -> Reply {
-    hub.reset(body.values, body.seed)?;
+    hub.patiently(|| hub.reset(body.values, body.seed))?;
     Ok(Answer::ok(json!({ "reset": true })))
 }

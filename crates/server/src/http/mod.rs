@@ -7,6 +7,7 @@
 mod accept;
 mod admin;
 mod history;
+mod live;
 mod openapi;
 mod payload;
 mod problem;
@@ -14,6 +15,7 @@ mod stalled;
 mod transactions;
 
 pub(crate) use accept::accept;
+pub(crate) use problem::Problem;
 
 use crate::hub::Hub;
 use axum::Router;
@@ -21,7 +23,6 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
-use problem::Problem;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -54,17 +55,33 @@ fn routes() -> Vec<(Method, &'static str, MethodRouter<Shared>)> {
     ]
 }
 
+/// The page that shows what goes on, for people: no part of the interface for programs.
+fn page_routes() -> [(&'static str, MethodRouter<Shared>); 6] {
+    [
+        ("/live", get(live::page)),
+        ("/live/page.js", get(live::script)),
+        ("/live/page.css", get(live::style)),
+        ("/live/icon.svg", get(live::icon)),
+        ("/live/state", get(live::state)),
+        ("/live/answer", post(live::answer)),
+    ]
+}
+
 /// Answers requests about `hub`.
 pub(crate) fn router(hub: Shared) -> Router {
     let limit = DefaultBodyLimit::max(hub.body_bytes_max);
     let add = |router: Router<Shared>, (_, path, handler)| router.route(path, handler);
     let router = routes().into_iter().fold(Router::new(), add);
+    let add = |router: Router<Shared>, (path, handler)| router.route(path, handler);
+    let router = page_routes().into_iter().fold(router, add);
     let router = router.fallback(unknown_path).method_not_allowed_fallback(wrong_method);
     router.layer(limit).with_state(hub)
 }
 
 async fn unknown_path() -> Problem {
-    let message = "there is nothing at this path; GET /openapi.json lists what there is".to_owned();
+    let message = "there is nothing at this path; GET /openapi.json lists what there is, \
+                   and /live is a page"
+        .to_owned();
     Problem { status: StatusCode::NOT_FOUND, code: "unknown_path", message }
 }
 
@@ -75,7 +92,7 @@ async fn wrong_method() -> Problem {
 }
 
 /// A body of JSON.
-struct Answer(StatusCode, String);
+pub(crate) struct Answer(StatusCode, String);
 
 impl Answer {
     fn with(status: StatusCode, body: impl Serialize) -> Answer {
@@ -83,7 +100,7 @@ impl Answer {
         Answer(status, serde_json::to_string(&body).unwrap_or_else(|_| "null".to_owned()))
     }
 
-    fn ok(body: impl Serialize) -> Answer {
+    pub fn ok(body: impl Serialize) -> Answer {
         Answer::with(StatusCode::OK, body)
     }
 }

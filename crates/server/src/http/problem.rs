@@ -10,7 +10,7 @@ use seriatim_store::StoreError;
 
 /// Why a request was not done.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(crate) struct Problem {
     pub status: StatusCode,
     /// For programs; part of the interface.
     pub code: &'static str,

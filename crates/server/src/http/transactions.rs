@@ -16,7 +16,7 @@ pub(super) async fn open_session(State(hub): State<Shared>) -> Reply {
 }
 
 pub(super) async fn close_session(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
-    hub.close_session(id)?;
+    hub.patiently(|| hub.close_session(id))?;
     Ok(Answer::ok(json!({ "closed": true })))
 }
 
@@ -67,7 +67,7 @@ pub(super) async fn read(
     SessionId(id): SessionId,
     Payload(body): Payload<Key>,
 ) -> Reply {
-    let value = hub.slot(id)?.in_transaction(|txn| txn.read(&body.key))?;
+    let value = hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.read(&body.key)))?;
     Ok(Answer::ok(json!({ "found": value.is_some(), "value": value })))
 }
 
@@ -76,7 +76,7 @@ pub(super) async fn remove(
     SessionId(id): SessionId,
     Payload(body): Payload<Key>,
 ) -> Reply {
-    hub.slot(id)?.in_transaction(|txn| txn.remove(&body.key))?;
+    hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.remove(&body.key)))?;
     Ok(Answer::ok(json!({ "removed": true })))
 }
 
@@ -95,7 +95,7 @@ pub(super) async fn scan(
     SessionId(id): SessionId,
     Payload(body): Payload<Prefix>,
 ) -> Reply {
-    let found = hub.slot(id)?.in_transaction(|txn| txn.scan(&body.prefix))?;
+    let found = hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.scan(&body.prefix)))?;
     let entries: Vec<Value> =
         found.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
     Ok(Answer::ok(json!({ "entries": entries })))
@@ -117,7 +117,7 @@ pub(super) async fn write(
     SessionId(id): SessionId,
     Payload(body): Payload<Write>,
 ) -> Reply {
-    hub.slot(id)?.in_transaction(|txn| txn.write(&body.key, body.value))?;
+    hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.write(&body.key, body.value)))?;
     Ok(Answer::ok(json!({ "written": true })))
 }
 
@@ -146,19 +146,21 @@ pub(super) async fn compare_and_set(
     Payload(body): Payload<CompareAndSet>,
 ) -> Reply {
     let CompareAndSet { key, expected, value } = body;
-    let set =
-        hub.slot(id)?.in_transaction(|txn| txn.compare_and_set(&key, expected.as_ref(), value))?;
+    let set = hub.patiently(|| {
+        let slot = hub.slot(id)?;
+        slot.in_transaction(|txn| txn.compare_and_set(&key, expected.as_ref(), value))
+    })?;
     Ok(Answer::ok(json!({ "set": set })))
 }
 
 pub(super) async fn commit(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
-    hub.slot(id)?.commit()?;
+    hub.patiently(|| hub.slot(id)?.commit())?;
     Ok(Answer::ok(json!({ "committed": true })))
 }
 
 /// Not an error without a transaction: clients abort when they do not know whether the last request
 /// has arrived.
 pub(super) async fn abort(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
-    let aborted = hub.slot(id)?.abort()?;
+    let aborted = hub.patiently(|| hub.slot(id)?.abort())?;
     Ok(Answer::ok(json!({ "aborted": aborted })))
 }

@@ -82,6 +82,9 @@ impl<V: Clone> Txn<V> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
         let key = inner.member(group, member);
+        if !self.statement.seen.contains_key(&key) {
+            inner = self.asked(&shared, inner, key)?;
+        }
         let read = read_once(&mut inner, &mut self.statement, self.number, key);
         self.or_fail(inner, read)
     }
@@ -109,6 +112,9 @@ impl<V: Clone> Txn<V> {
             let came_later = known.is_some_and(|known| number >= known);
             if came_later && !inner.engine.log.writes(self.number, key) {
                 continue;
+            }
+            if !self.statement.seen.contains_key(&key) {
+                inner = self.asked(&shared, inner, key)?;
             }
             match read_once(&mut inner, &mut self.statement, self.number, key) {
                 Some(value) => found.push((member, value)),

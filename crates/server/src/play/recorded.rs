@@ -1,0 +1,196 @@
+//! A history as a program: each transaction does what it did, but its reads may return something
+//! else.
+
+use super::kind::Observed;
+use seriatim_explore::play::Named;
+use seriatim_explore::{Program, Tx};
+use seriatim_history::{History, KeyId, OpKind, Status, TxnId, Value};
+use seriatim_report::clean;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+/// More than the explorer keeps track of, or than there is room for on a page.
+const TXNS_MAX: usize = 100;
+const SESSIONS_MAX: usize = 24;
+const OPS_MAX: usize = 1_000;
+
+/// A value, as the history tells it.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Cell(Arc<str>);
+
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell("nil".into())
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A history as a program.
+pub(super) struct Recorded {
+    pub program: Program<Cell, ()>,
+    pub observed: Observed,
+}
+
+/// What a transaction does again.
+#[derive(Clone)]
+enum Does {
+    Read(String),
+    Write(String, Cell),
+    Abort,
+}
+
+impl Recorded {
+    pub fn of(history: &History) -> Result<Recorded, String> {
+        refuse(history)?;
+        let mut program = Program::new();
+        for number in 0..history.key_count() as u32 {
+            let key = KeyId(number);
+            if let Some(value) = history.initial().value_of(key) {
+                program.initial(&name(history, key), cell(history, value));
+            }
+        }
+        let (writers, mut observed) = (writers(history), HashMap::new());
+        for (session, id) in history.sessions().enumerate() {
+            let described = program.named_session(&clean(&history.session_name(id).to_string()));
+            for (txn, number) in history.txns_of(id).enumerate() {
+                let named = Named { session: session as u32, txn: txn as u32 };
+                note_observed(history, TxnId(number), named, &writers, &mut observed);
+                let does = does(history, TxnId(number));
+                described.transaction(move |tx, ()| again(tx, &does));
+            }
+        }
+        Ok(Recorded { program, observed })
+    }
+}
+
+fn refuse(history: &History) -> Result<(), String> {
+    let (sessions, txns, ops) = (history.session_count(), history.txn_count(), history.op_count());
+    if history.has_lists() || history.kinds().contains(&OpKind::Append) {
+        let problem = "the history has lists, which cannot be played; histories of keys and values \
+                       can";
+        return Err(problem.to_owned());
+    }
+    if sessions > SESSIONS_MAX || txns > TXNS_MAX || ops > OPS_MAX {
+        return Err(format!(
+            "the history has {sessions} sessions, {txns} transactions and {ops} operations, which \
+             is too large to be played: at most {SESSIONS_MAX}, {TXNS_MAX} and {OPS_MAX}; \
+             `seriatim minimize` writes the part that violates a level"
+        ));
+    }
+    Ok(())
+}
+
+fn name(history: &History, key: KeyId) -> String {
+    history.key_name(key).to_string()
+}
+
+fn cell(history: &History, value: Value) -> Cell {
+    Cell(history.value_text(value).into())
+}
+
+/// Who wrote a value of a key last of all transactions that did.
+type Writers = HashMap<(KeyId, Value), Named>;
+
+fn writers(history: &History) -> Writers {
+    let mut writers = Writers::new();
+    for (session, id) in history.sessions().enumerate() {
+        for (txn, number) in history.txns_of(id).enumerate() {
+            let named = Named { session: session as u32, txn: txn as u32 };
+            for op in ops(history, TxnId(number)).filter(|op| op.kind.is_write()) {
+                writers.insert((op.key, op.value), named);
+            }
+        }
+    }
+    writers
+}
+
+fn ops(history: &History, txn: TxnId) -> impl Iterator<Item = seriatim_history::Op> {
+    history.ops_of(txn).map(|number| history.op(seriatim_history::OpId(number)))
+}
+
+fn note_observed(
+    history: &History,
+    txn: TxnId,
+    named: Named,
+    writers: &Writers,
+    observed: &mut Observed,
+) {
+    let (mut number, mut own) = (0, Vec::new());
+    for op in ops(history, txn) {
+        if op.kind.is_write() {
+            own.push(op.key);
+        } else if !own.contains(&op.key) {
+            let writer = writers.get(&(op.key, op.value)).copied();
+            let initial = history.initial().value_of(op.key);
+            if writer.is_some() || op.value == Value::NULL || initial == Some(op.value) {
+                observed.insert((named, number), writer);
+            }
+            number += 1;
+        }
+    }
+}
+
+fn does(history: &History, txn: TxnId) -> Vec<Does> {
+    let each = ops(history, txn).map(|op| match op.kind {
+        OpKind::Write => Does::Write(name(history, op.key), cell(history, op.value)),
+        _ => Does::Read(name(history, op.key)),
+    });
+    let abort = (history.status(txn) == Status::Aborted).then_some(Does::Abort);
+    each.chain(abort).collect()
+}
+
+fn again(tx: &mut Tx<'_, Cell>, does: &[Does]) -> Result<(), seriatim_explore::Stop> {
+    for each in does {
+        match each {
+            Does::Read(key) => {
+                tx.read(key)?;
+            }
+            Does::Write(key, value) => tx.write(key, value.clone())?,
+            Does::Abort => return tx.abort(),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_explore::play::{Play, Step};
+    use seriatim_history::notation;
+    use seriatim_isolation::Level;
+
+    const ANN: Named = Named { session: 0, txn: 0 };
+    const BEN: Named = Named { session: 1, txn: 0 };
+
+    #[test]
+    fn what_reads_returned_is_known_and_they_may_return_something_else() {
+        let history = notation::parse("ann: r(x,nil) w(x,1) r(x,1)\nben: r(x,1) w(x,2)").unwrap();
+        let Recorded { program, observed } = Recorded::of(&history).unwrap();
+        // The last read of ann is one of its own write.
+        assert_eq!(observed, HashMap::from([((ANN, 0), None), ((BEN, 0), Some(ANN))]));
+        let mut play = Play::new(&program, Level::PrefixConsistency).unwrap();
+        let steps = [Step::Pick(0, None), Step::Go(0), Step::Go(0), Step::Go(0)];
+        steps.into_iter().for_each(|step| assert!(play.step(step).is_ok()));
+        let values: Vec<String> =
+            play.candidates(1).unwrap().iter().map(|it| it.value.to_string()).collect();
+        assert_eq!(values, ["nil", "1"]);
+        let steps = [Step::Pick(1, None), Step::Go(1), Step::Go(1)];
+        steps.into_iter().for_each(|step| assert!(play.step(step).is_ok()));
+        assert_eq!(play.holds(Level::SnapshotIsolation), Some(false));
+    }
+
+    #[test]
+    fn what_is_too_large_or_has_lists_is_refused() {
+        let many: String = (0..30).map(|number| format!("s{number}: w(x,{number})\n")).collect();
+        let problem = Recorded::of(&notation::parse(&many).unwrap()).err().unwrap();
+        assert!(problem.contains("30 sessions") && problem.contains("minimize"), "{problem}");
+        let lists = notation::parse("a: a(x,1)\nb: r(x,[1])").unwrap();
+        assert!(Recorded::of(&lists).err().unwrap().contains("lists"));
+    }
+}
