@@ -1,7 +1,7 @@
 //! Panics that end what a client began and nothing else.
 //!
-//! A panic is a mistake of ours, but others are connected, too. The hook of a program that ends with
-//! the first panic asks [`is_contained`] and lets those pass that are caught here.
+//! A panic is a mistake of ours, but others are connected, too. The hook of a program that ends
+//! with the first panic asks [`is_contained`] and lets those pass that are caught here.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

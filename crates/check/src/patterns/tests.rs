@@ -140,8 +140,8 @@ fn the_lost_update_that_is_shown_changes_something() {
     for (name, stock) in [("\"lamp\"", "1"), ("null", "null")] {
         let line = |session: &str, written: [&str; 2]| {
             format!(
-                "{{\"session\":\"{session}\",\"ops\":[[\"r\",\"name\",{name}],[\"r\",\"stock\",{stock}],\
-                 [\"w\",\"name\",\"{}\"],[\"w\",\"stock\",\"{}\"]]}}\n",
+                "{{\"session\":\"{session}\",\"ops\":[[\"r\",\"name\",{name}],\
+                 [\"r\",\"stock\",{stock}],[\"w\",\"name\",\"{}\"],[\"w\",\"stock\",\"{}\"]]}}\n",
                 written[0], written[1]
             )
         };

@@ -367,8 +367,8 @@ impl Connection<'_> {
         self.run_one(&piece, Some(&params), Form::Binary, 0).map(|_| ())
     }
 
-    /// A part of a parameter, to which nothing is answered. What is too much for the connection, all
-    /// its statements together, is refused when the statement is executed.
+    /// A part of a parameter, to which nothing is answered. What is too much for the connection,
+    /// all its statements together, is refused when the statement is executed.
     fn long_data(&mut self, number: u32, place: u16, bytes: &[u8]) {
         let held: usize =
             self.prepared.values().flat_map(|it| it.long.values()).map(Vec::len).sum();

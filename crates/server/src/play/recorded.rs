@@ -49,13 +49,10 @@ impl Recorded {
     pub fn of(history: &History) -> Result<Recorded, String> {
         refuse(history)?;
         let mut program = Program::new();
-        for number in 0..history.key_count() as u32 {
-            let key = KeyId(number);
-            if let Some(value) = history.initial().value_of(key) {
-                program.initial(&name(history, key), cell(history, value));
-            }
-        }
         let (writers, mut observed) = (writers(history), HashMap::new());
+        for (key, value) in initial(history, &writers) {
+            program.initial(&name(history, key), cell(history, value));
+        }
         for (session, id) in history.sessions().enumerate() {
             let described = program.named_session(&clean(&history.session_name(id).to_string()));
             for (txn, number) in history.txns_of(id).enumerate() {
@@ -88,6 +85,21 @@ fn refuse(history: &History) -> Result<(), String> {
 
 fn name(history: &History, key: KeyId) -> String {
     history.key_name(key).to_string()
+}
+
+/// What registers hold at first: what the history says of one by name, or what was read of it and
+/// nobody wrote. The others hold nil, beside which a format may allow one other value for all.
+fn initial(history: &History, writers: &Writers) -> HashMap<KeyId, Value> {
+    let mut values: HashMap<KeyId, Value> =
+        history.initial().values.iter().map(|(&key, &value)| (key, value)).collect();
+    let txns = (0..history.txn_count() as u32).map(TxnId);
+    for op in txns.flat_map(|txn| ops(history, txn)).filter(|op| !op.kind.is_write()) {
+        let is_initial = history.initial().value_of(op.key) == Some(op.value);
+        if is_initial && !writers.contains_key(&(op.key, op.value)) {
+            values.entry(op.key).or_insert(op.value);
+        }
+    }
+    values
 }
 
 fn cell(history: &History, value: Value) -> Cell {
@@ -183,6 +195,15 @@ mod tests {
         let steps = [Step::Pick(1, None), Step::Go(1), Step::Go(1)];
         steps.into_iter().for_each(|step| assert!(play.step(step).is_ok()));
         assert_eq!(play.holds(Level::SnapshotIsolation), Some(false));
+    }
+
+    #[test]
+    fn a_value_that_nobody_wrote_was_there_at_first() {
+        let history = notation::parse("ann: r(x,0) w(x,1)\nben: r(x,1) r(y,nil)").unwrap();
+        let Recorded { program, .. } = Recorded::of(&history).unwrap();
+        let play = Play::new(&program, Level::PrefixConsistency).unwrap();
+        let read = |session| play.candidates(session).unwrap()[0].value.to_string();
+        assert_eq!(read(0), "0");
     }
 
     #[test]
