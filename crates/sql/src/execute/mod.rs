@@ -8,6 +8,7 @@ mod array;
 mod constraints;
 mod detached;
 mod eval;
+mod exists;
 mod found_rows;
 mod innodb;
 mod keys;
@@ -68,6 +69,8 @@ pub struct Exec<'e> {
     results: FxHashMap<usize, Arc<Vec<Row>>>,
     /// The same as sets, for IN.
     members: FxHashMap<usize, members::Members>,
+    /// Queries of EXISTS that look at the row around them, by number.
+    searches: FxHashMap<usize, exists::Search>,
     /// Rows that were changed or locked, so that a statement does so once.
     touched: rustc_hash::FxHashSet<(crate::catalog::HeapId, crate::cells::RowNo)>,
     /// What the client is to be told besides.
@@ -107,6 +110,7 @@ impl<'e> Exec<'e> {
             waiting: FxHashMap::default(),
             results: FxHashMap::default(),
             members: FxHashMap::default(),
+            searches: FxHashMap::default(),
             touched: rustc_hash::FxHashSet::default(),
             notices: Vec::new(),
             ticks: 0,

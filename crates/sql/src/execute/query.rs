@@ -86,7 +86,7 @@ impl Exec<'_> {
             let waited = self.waiting.insert(cte.number, (cte.clone(), self.levels.len()));
             // For another row of the query around: what was made of the old rows is not true.
             if has_run || waited.is_some() {
-                self.results.clear();
+                self.forget_results();
             }
         }
         let mut changes = ctes.iter().filter(|cte| matches!(cte.query.body, Body::Modify(_)));
@@ -159,7 +159,7 @@ impl Exec<'_> {
             self.interrupt().check()?;
             self.ctes.insert(cte.number, Arc::new(rows));
             // What was kept of subqueries inside was over the rows before.
-            self.results.clear();
+            self.forget_results();
             rows = cut(self.run_inside(step, &[], None)?);
             if *distinct {
                 rows.retain(|row| seen.add(row, &types));
@@ -167,7 +167,7 @@ impl Exec<'_> {
             all.extend(rows.iter().cloned());
             self.bound(all.len() + rows.len(), width)?;
         }
-        self.results.clear();
+        self.forget_results();
         self.ctes.insert(cte.number, Arc::new(all));
         Ok(())
     }
@@ -313,8 +313,8 @@ impl Exec<'_> {
                 } else {
                     record_of(&sets[set], found)
                 });
+                self.bound(rows.len() + own.len(), row.len())?;
             }
-            self.bound(rows.len() + own.len(), row.len())?;
             values.push(own);
         }
         let longest = values.iter().map(Vec::len).max().unwrap_or(0);

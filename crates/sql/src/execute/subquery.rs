@@ -31,11 +31,11 @@ impl Exec<'_> {
         row: &[Datum],
         limit: Option<usize>,
     ) -> Result<Arc<Vec<Row>>> {
-        if query.correlated || is_volatile(query) {
-            return Ok(Arc::new(self.run_inside(&query.query, row, limit)?));
-        }
         if let Some(rows) = self.results.get(&query.number) {
             return Ok(Arc::clone(rows));
+        }
+        if query.correlated || is_volatile(query) {
+            return Ok(Arc::new(self.run_inside(&query.query, row, limit)?));
         }
         let rows = Arc::new(self.run_inside(&query.query, row, limit)?);
         self.results.insert(query.number, Arc::clone(&rows));
@@ -63,7 +63,16 @@ impl Exec<'_> {
         }
     }
 
+    /// What was kept of subqueries is no longer true.
+    pub(super) fn forget_results(&mut self) {
+        self.results.clear();
+        self.searches.clear();
+    }
+
     pub(super) fn exists(&mut self, query: &Subquery, row: &[Datum]) -> Result<Datum> {
+        if let Some(found) = self.search(query, row)? {
+            return Ok(Datum::Bool(found));
+        }
         let rows = self.subquery_rows(query, row, Some(1))?;
         Ok(Datum::Bool(!rows.is_empty()))
     }

@@ -284,10 +284,7 @@ fn equalities(
         !found.is_empty() && found.into_iter().all(has)
     };
     for condition in conditions {
-        if let ExprKind::Call { callee, args, .. } = &condition.kind
-            && let [one, other] = &args[..]
-            && hashes(callee.proc.source, one, other)
-        {
+        if let Some((one, other)) = equality_sides(&condition) {
             if only(one, left) && only(other, right) {
                 hash.push((one.clone(), other.clone()));
                 continue;
@@ -311,6 +308,13 @@ pub(crate) fn equal_pairs(test: &Expr, count: usize) -> Option<Vec<(Expr, Expr)>
     };
     let (pairs, rest) = equalities(conditions, &|place| place < count, &|place| place >= count);
     (rest.is_empty() && !pairs.is_empty()).then_some(pairs)
+}
+
+/// The sides of an equality that can be decided by keys.
+pub(super) fn equality_sides(condition: &Expr) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Call { callee, args, .. } = &condition.kind else { return None };
+    let [one, other] = &args[..] else { return None };
+    hashes(callee.proc.source, one, other).then_some((one, other))
 }
 
 /// Whether an equality can be decided by keys.

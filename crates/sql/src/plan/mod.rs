@@ -11,12 +11,14 @@ mod cost;
 mod joins;
 mod push;
 mod reduce;
+mod semi;
 
 pub use access::{Access, KeyPart, is_given};
 pub use columns::{leave_out, places};
 pub(crate) use joins::equal_pairs;
 pub use joins::width;
 pub use push::{add, before_groups, push, stands_alone};
+pub use semi::{Semi, semi};
 
 use crate::catalog::Catalog;
 use crate::ir::{Expr, From, JoinKind, LockStrength, TableRef, WaitPolicy};
