@@ -13,6 +13,8 @@ pub struct Settings {
     /// What the client asked for when it connected: RESET goes back to that.
     at_start: BTreeMap<String, String>,
     zone: Zone,
+    /// The zone that goes with `at_start`.
+    zone_at_start: Zone,
     dialect: Dialect,
 }
 
@@ -178,6 +180,7 @@ impl Default for Settings {
             values: BTreeMap::new(),
             at_start: BTreeMap::new(),
             zone: Zone::utc(),
+            zone_at_start: Zone::utc(),
             dialect: Dialect::default(),
         }
     }
@@ -236,7 +239,9 @@ impl Settings {
                 Some(value) => self.values.insert(key, value.clone()),
                 None => self.values.remove(&key),
             };
-            self.find_zone();
+            if name.eq_ignore_ascii_case("timezone") {
+                self.zone = self.zone_at_start.clone();
+            }
             return Ok(());
         };
         let value = self.checked(&key, value)?;
@@ -267,18 +272,13 @@ impl Settings {
         for (name, value) in &self.at_start {
             self.values.entry(name.clone()).or_insert_with(|| value.clone());
         }
-        self.find_zone();
+        self.zone = self.zone_at_start.clone();
     }
 
     /// The session begins with what has been set so far.
     pub fn begin_session(&mut self) {
         self.at_start = self.values.clone();
-    }
-
-    fn find_zone(&mut self) {
-        let name = self.values.get("timezone");
-        let zone = name.and_then(|name| Zone::parse(name).ok());
-        self.zone = zone.unwrap_or_else(Zone::utc);
+        self.zone_at_start = self.zone.clone();
     }
 
     /// A value as the setting has it.

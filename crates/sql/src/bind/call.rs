@@ -195,7 +195,7 @@ impl Binder<'_> {
         let mut types: Vec<Oid> = args.iter().map(|arg| arg.ty).collect();
         // A literal that is given to the name of a type is read as one of that type.
         if types == [Oid::UNKNOWN] && !variadic && names == [None] && !self.is_mysql() {
-            let ty = alias(name).or_else(|| self.catalog.find_type(None, name, self.path));
+            let ty = self.catalog.find_type(None, name, self.path).or_else(|| alias(name));
             let is_none = |ty| {
                 matches!(self.catalog.kind(ty), Some(TypeKind::Pseudo | TypeKind::Composite(_)))
             };
@@ -323,7 +323,7 @@ impl Binder<'_> {
     /// `text(x)` is a cast and `name(row)` a field.
     fn cast_or_field(&mut self, name: &str, args: Vec<Expr>) -> Result<Option<Expr>> {
         let Ok([arg]) = <[Expr; 1]>::try_from(args) else { return Ok(None) };
-        let ty = alias(name).or_else(|| self.catalog.find_type(None, name, self.path));
+        let ty = self.catalog.find_type(None, name, self.path).or_else(|| alias(name));
         if let Some(ty) = ty
             && let Some(expr) = self.try_coerce(arg.clone(), ty, -1, CastContext::Explicit)?
         {

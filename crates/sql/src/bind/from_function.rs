@@ -202,7 +202,7 @@ impl Binder<'_> {
 
     /// Definitions of columns are for functions that return any record.
     fn check_definitions(&self, ty: Oid, has_outputs: bool) -> Result<()> {
-        let message = if has_outputs {
+        let message = if has_outputs && ty == Oid::RECORD {
             "a column definition list is redundant for a function with OUT parameters"
         } else if matches!(self.catalog.kind(ty), Some(TypeKind::Composite(_))) {
             "a column definition list is redundant for a function returning a named composite type"

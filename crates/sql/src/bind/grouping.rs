@@ -188,24 +188,27 @@ pub(super) fn sets_in<'e>(
     exprs: impl Iterator<Item = &'e Expr>,
     sets: &[SetCall],
 ) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
-    let add = |expr: &Expr, found: &mut BTreeSet<usize>| {
-        expr.any(|it, level| {
-            if let ExprKind::SetReturning(place) = it.kind
-                && level == 0
-            {
-                found.insert(place);
-            }
-            false
-        });
-    };
-    exprs.for_each(|expr| add(expr, &mut found));
+    let mut found: BTreeSet<usize> = exprs.flat_map(own_sets).collect();
     // The sets inside of a set come before it.
     for place in (0..sets.len()).rev() {
         if found.contains(&place) {
-            sets[place].args.iter().for_each(|arg| add(arg, &mut found));
+            found.extend(sets[place].args.iter().flat_map(own_sets));
         }
     }
+    found
+}
+
+/// The sets that an expression looks at itself.
+pub(super) fn own_sets(expr: &Expr) -> Vec<usize> {
+    let mut found = Vec::new();
+    expr.any(|it, level| {
+        if let ExprKind::SetReturning(place) = it.kind
+            && level == 0
+        {
+            found.push(place);
+        }
+        false
+    });
     found
 }
 

@@ -191,14 +191,38 @@ impl Binder<'_> {
             }
             rows.push(cells);
         }
-        let out = |place: usize| value_column(place, table.column(columns[place]));
-        let columns = (0..width).map(out).collect();
         let sets = std::mem::take(&mut self.level().sets);
         let body = match rows.pop() {
-            Some(targets) if !sets.is_empty() => super::select::results(targets, sets),
+            Some(mut targets) if !sets.is_empty() => {
+                self.fill_defaults(&mut targets, table, columns)?;
+                super::select::results(targets, sets)
+            }
             last => Body::Values(rows.into_iter().chain(last).collect()),
         };
+        let out = |place: usize| value_column(place, table.column(columns[place]));
+        let columns = (0..width).map(out).collect();
         Ok(Query { body, ..Query::values(Vec::new(), columns) })
+    }
+
+    /// Beside sets DEFAULT is worked out with each of the rows.
+    fn fill_defaults(
+        &mut self,
+        targets: &mut [Expr],
+        table: &Table,
+        columns: &[u16],
+    ) -> Result<()> {
+        for (target, &number) in targets.iter_mut().zip(columns) {
+            if !matches!(target.kind, ExprKind::Default) {
+                continue;
+            }
+            let column = table.column(number);
+            let is_generated = column.default.as_ref().is_some_and(|it| it.generated);
+            if is_generated || column.identity.is_some() {
+                return Err(SqlError::unsupported("DEFAULT of a generated column beside a set"));
+            }
+            *target = self.default_or_null(column)?;
+        }
+        Ok(())
     }
 
     /// Converts a column of the source of an INSERT.

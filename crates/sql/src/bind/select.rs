@@ -2,7 +2,7 @@
 
 use super::aggregate::sort_key;
 use super::column_names::column_name;
-use super::grouping::{self, Regroup, grouping};
+use super::grouping::{self, Refused, Regroup, grouping};
 use super::query::{Unknowns, check_ordinal, ordinal, refuse_constant};
 use super::{Binder, Clause, fold};
 use crate::error::{Result, SqlError, code};
@@ -364,10 +364,9 @@ impl Binder<'_> {
         rewritten.map_err(|refused| refused.error(|span| self.position(span)))?;
         let early = grouping::sets_in(keys.iter(), &select.sets);
         let expanded = early.iter().map(|&place| select.sets[place].clone()).collect();
-        keep_late_sets(select, &early);
-        let mut calls = select.sets.iter_mut().flat_map(|call| &mut call.args);
-        let rewritten = calls.try_for_each(|it| regroup.rewrite(it));
-        rewritten.map_err(|refused| refused.error(|span| self.position(span)))?;
+        let kept = regroup_sets(select, &early, &mut regroup);
+        let kept = kept.map_err(|refused| refused.error(|span| self.position(span)))?;
+        keep_sets(select, &kept);
         for call in &aggregates {
             // What is not grouped by is an error of its own.
             for direct in &call.direct {
@@ -391,16 +390,30 @@ impl Binder<'_> {
     }
 }
 
-/// Behind grouping there are no more sets than what is looked at there asks for: those that only
-/// keys were made of have become columns.
-fn keep_late_sets(select: &mut Select, early: &BTreeSet<usize>) {
-    if early.is_empty() {
-        return;
-    }
+/// Lets the arguments of sets refer to the row after grouping, of those that are looked at there:
+/// which these are. Those that only keys were made of have become columns.
+fn regroup_sets(
+    select: &mut Select,
+    early: &BTreeSet<usize>,
+    regroup: &mut Regroup<'_>,
+) -> std::result::Result<BTreeSet<usize>, Refused> {
     let behind = select.targets.iter().chain(&select.having);
-    let late = grouping::sets_in(behind, &select.sets);
-    let is_kept = |place: &usize| late.contains(place) || !early.contains(place);
-    let kept: Vec<usize> = (0..select.sets.len()).filter(is_kept).collect();
+    let mut open: Vec<usize> = behind.flat_map(grouping::own_sets).collect();
+    open.extend((0..select.sets.len()).filter(|place| !early.contains(place)));
+    let mut kept = BTreeSet::new();
+    while let Some(place) = open.pop() {
+        if kept.insert(place) {
+            for arg in &mut select.sets[place].args {
+                regroup.rewrite(arg)?;
+                open.extend(grouping::own_sets(arg));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Leaves out the other sets, so that those that are kept have other numbers.
+fn keep_sets(select: &mut Select, kept: &BTreeSet<usize>) {
     let renamed =
         |place: usize| kept.iter().position(|&it| it == place).map(ExprKind::SetReturning);
     let mut sets: Vec<SetCall> = kept.iter().map(|&place| select.sets[place].clone()).collect();

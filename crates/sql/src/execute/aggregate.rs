@@ -85,6 +85,8 @@ impl Exec<'_> {
                         let mut group = self.new_group(grouping, all)?;
                         group.dependent = self.eval_all(&grouping.dependent, row)?;
                         groups[place].push(group);
+                        let width = keys.len() + grouping.aggregates.len();
+                        self.bound(groups[place].len(), width)?;
                         places[place].insert(key, groups[place].len() - 1);
                         groups[place].len() - 1
                     }
@@ -127,7 +129,9 @@ impl Exec<'_> {
             let order = call.order.iter().map(|(expr, _)| self.eval(expr, row));
             let order = order.collect::<Result<Row>>()?;
             if !call.distinct || state.seen.add(&args, &call.arg_types) {
+                let width = args.len() + order.len();
                 state.rows.push((args, order));
+                self.bound(state.rows.len(), width)?;
             }
             return Ok(());
         }

@@ -304,6 +304,7 @@ impl Exec<'_> {
                             self.check_record(&found, &call.columns)?;
                         }
                         rows.push(spread(found, &call.columns));
+                        self.bound(rows.len(), call.columns.len())?;
                     }
                     (rows, call.columns.len())
                 }
@@ -312,6 +313,9 @@ impl Exec<'_> {
                     (vec![spread(vec![value], columns)], columns.len())
                 }
             });
+        }
+        if let ([(rows, _)], false) = (&mut parts[..], ordinality) {
+            return Ok(std::mem::take(rows));
         }
         let count = parts.iter().map(|(rows, _)| rows.len()).max().unwrap_or(0);
         let mut joined = Vec::with_capacity(count);
@@ -334,6 +338,8 @@ impl Exec<'_> {
     /// A function that returns any record must return what the query says it does.
     fn check_record(&self, values: &[Datum], columns: &[Oid]) -> Result<()> {
         let (count, types) = match values {
+            // A null row is one of nulls.
+            [Datum::Null] => return Ok(()),
             [Datum::Record(record)] => (record.fields.len(), &record.types[..]),
             values => (values.len(), &[][..]),
         };

@@ -294,10 +294,7 @@ impl Exec<'_> {
         }
         let offset = self.eval(offset, &rows[partition.rows[place]])?;
         let Datum::Int8(offset) = offset else {
-            return Err(SqlError::new(
-                code::NULL_VALUE_NOT_ALLOWED,
-                "frame starting offset must not be null",
-            ));
+            return Err(null_offset(is_start));
         };
         if offset < 0 {
             let which = if is_start { "starting" } else { "ending" };
@@ -343,7 +340,7 @@ impl Exec<'_> {
             });
         }
         let order = &partition.order;
-        let bound = match self.range_end(offset, own)? {
+        let bound = match self.range_end(offset, own, is_start)? {
             RangeEnd::Value(bound) => bound,
             RangeEnd::All => {
                 let is_number = |row: &Row| !row[0].is_null() && !is_nan(&row[0]);
@@ -377,7 +374,7 @@ impl Exec<'_> {
     }
 
     /// The value of a row with the offset of RANGE added or taken away.
-    fn range_end(&mut self, offset: &Expr, own: &Datum) -> Result<RangeEnd> {
+    fn range_end(&mut self, offset: &Expr, own: &Datum, is_start: bool) -> Result<RangeEnd> {
         let ExprKind::Call { args, callee, .. } = &offset.kind else {
             return Err(SqlError::internal("an offset that is not added"));
         };
@@ -386,8 +383,7 @@ impl Exec<'_> {
             None => Datum::Null,
         };
         if by.is_null() {
-            let message = "frame starting offset must not be null";
-            return Err(SqlError::new(code::NULL_VALUE_NOT_ALLOWED, message));
+            return Err(null_offset(is_start));
         }
         if is_negative(&by) {
             let message = "invalid preceding or following size in window function";
@@ -395,7 +391,7 @@ impl Exec<'_> {
         }
         match self.with_placeholder(own.clone(), offset) {
             // Infinity less infinity is as near as wanted.
-            Ok(Datum::Float8(sum)) if sum.is_nan() && !is_nan(own) => Ok(RangeEnd::All),
+            Ok(sum) if is_nan(&sum) && !is_nan(own) => Ok(RangeEnd::All),
             Ok(value) => Ok(RangeEnd::Value(value)),
             // Beyond the largest integer there is none.
             Err(error)
@@ -407,6 +403,11 @@ impl Exec<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+fn null_offset(is_start: bool) -> SqlError {
+    let which = if is_start { "starting" } else { "ending" };
+    SqlError::new(code::NULL_VALUE_NOT_ALLOWED, format!("frame {which} offset must not be null"))
 }
 
 /// Where a frame of RANGE ends.

@@ -6,15 +6,16 @@ use crate::error::{Result, SqlError};
 use sqlparser::ast::{DataType, Expr, Query};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
+use std::sync::Arc;
 
 /// A place among tokens.
 pub(super) struct Cursor<'t> {
-    pub text: &'t str,
+    pub text: &'t Arc<str>,
     pub parser: Parser<'static>,
 }
 
 impl<'t> Cursor<'t> {
-    pub fn new(text: &'t str, tokens: Vec<TokenWithSpan>) -> Cursor<'t> {
+    pub fn new(text: &'t Arc<str>, tokens: Vec<TokenWithSpan>) -> Cursor<'t> {
         let parser = Parser::new(&DIALECT)
             .with_recursion_limit(DEPTH_MAX)
             .with_tokens_with_locations(tokens);

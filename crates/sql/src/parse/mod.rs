@@ -46,7 +46,7 @@ pub struct Parsed {
     pub statement: Statement,
     /// The statement, if it is neither a query nor a change of rows.
     pub utility: Option<Arc<ast::Utility>>,
-    /// The text that it was parsed from.
+    /// The text that it was parsed from; empty for a statement inside of another one.
     pub text: String,
     /// The same with the statements beside it, in which places are counted.
     pub whole: Arc<str>,
@@ -92,6 +92,8 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
     let all = tokens(text)?;
     chains::check(&all)?;
     let mut parsed = Vec::new();
+    let whole = Arc::<str>::from(text);
+    let mut texts = Texts::new(text);
     for part in split(&all) {
         let has_token = |it: &TokenWithSpan| {
             !matches!(it.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF)
@@ -104,7 +106,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
         }
         let mut rewritten = rewrite::rewrite(text, part.to_vec());
         let overriding = rewrite::overriding(&mut rewritten);
-        let mut cursor = Cursor::new(text, rewritten);
+        let mut cursor = Cursor::new(&whole, rewritten);
         let mut one = of_cursor(&mut cursor)?;
         if let (Some(system), Statement::Insert(insert)) = (overriding, &mut one.statement) {
             // A field of another dialect says it, see `bind/insert.rs`.
@@ -114,7 +116,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
             });
         }
         finished(text, &cursor.parser)?;
-        one.text = part_text(text, part);
+        one.text = texts.of(part);
         parsed.push(one);
     }
     Ok(parsed)
@@ -125,39 +127,63 @@ fn split(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
     tokens.split_inclusive(|it| it.token == Token::SemiColon).collect()
 }
 
-fn part_text(text: &str, part: &[TokenWithSpan]) -> String {
-    // Comments are part of it: clients say there which code has sent it.
-    let is_word = |it: &&TokenWithSpan| match &it.token {
-        Token::Whitespace(space) => {
-            !matches!(space, Whitespace::Space | Whitespace::Newline | Whitespace::Tab)
+/// Cuts the texts of statements out of the one that they came in, from its beginning to its end:
+/// it is gone through once, however many there are.
+struct Texts<'t> {
+    rest: std::str::Chars<'t>,
+    at: Location,
+}
+
+impl<'t> Texts<'t> {
+    fn new(text: &'t str) -> Texts<'t> {
+        Texts { rest: text.chars(), at: Location { line: 1, column: 1 } }
+    }
+
+    /// The text of a statement that comes behind those before.
+    fn of(&mut self, part: &[TokenWithSpan]) -> String {
+        // Comments are part of it: clients say there which code has sent it.
+        let is_word = |it: &&TokenWithSpan| match &it.token {
+            Token::Whitespace(space) => {
+                !matches!(space, Whitespace::Space | Whitespace::Newline | Whitespace::Tab)
+            }
+            token => !matches!(token, Token::EOF | Token::SemiColon),
+        };
+        let (first, last) = (part.iter().find(is_word), part.iter().rfind(is_word));
+        let (Some(first), Some(last)) = (first, last) else { return String::new() };
+        let from = self.seek(first.span.start);
+        let to = self.seek(last.span.end);
+        from[..from.len() - to.len()].to_owned()
+    }
+
+    /// What is left of the text from here on.
+    fn seek(&mut self, to: Location) -> &'t str {
+        while (self.at.line, self.at.column) < (to.line, to.column) {
+            match self.rest.next() {
+                Some('\n') => self.at = Location { line: self.at.line + 1, column: 1 },
+                Some(_) => self.at.column += 1,
+                None => break,
+            }
         }
-        token => !matches!(token, Token::EOF | Token::SemiColon),
-    };
-    let (Some(first), Some(last)) = (part.iter().find(is_word), part.iter().rfind(is_word)) else {
-        return String::new();
-    };
-    let (from, to) = (position(text, first.span.start), position(text, last.span.end));
-    let count = (to.saturating_sub(from)) as usize;
-    text.chars().skip(from as usize - 1).take(count).collect()
+        self.rest.as_str()
+    }
 }
 
 /// The statement that a cursor stands at.
 fn of_cursor(cursor: &mut Cursor<'_>) -> Result<Parsed> {
-    let text = cursor.text;
-    let whole = || Arc::<str>::from(text);
+    let whole = cursor.text;
     let plain = |utility| Parsed {
         statement: Statement::UnlockTables,
         utility: Some(Arc::new(utility)),
         text: String::new(),
-        whole: whole(),
+        whole: Arc::clone(whole),
     };
     if let Some(utility) = utility(cursor)? {
         return Ok(plain(utility));
     }
     let parsed = cursor.parser.parse_statement();
     let statement = parsed.map_err(|error| told(cursor.text, &cursor.parser, error))?;
-    let text = cursor.text.to_owned();
-    let mut parsed = Parsed { statement, utility: None, text, whole: whole() };
+    let text = String::new();
+    let mut parsed = Parsed { statement, utility: None, text, whole: Arc::clone(whole) };
     session::select_into(&mut parsed)?;
     Ok(parsed)
 }
@@ -441,8 +467,13 @@ pub fn normalized(text: &str) -> String {
 /// The conditions that a condition is made of by AND, each written in one way.
 pub fn conjuncts(text: &str) -> Vec<String> {
     let Some(parts) = parts(text) else { return vec![text.to_owned()] };
+    let parts = without_parentheses(parts);
+    // An AND inside of these does not divide the whole.
+    if has_outside(&parts, &["or", "case"]) {
+        return vec![parts.join(" ")];
+    }
     let (mut all, mut own, mut depth, mut ranges) = (Vec::new(), Vec::new(), 0, 0);
-    for part in without_parentheses(parts) {
+    for part in parts {
         match part.as_str() {
             "(" => depth += 1,
             ")" => depth -= 1,
@@ -459,6 +490,15 @@ pub fn conjuncts(text: &str) -> Vec<String> {
     }
     all.push(without_parentheses(own).join(" "));
     all
+}
+
+/// Whether one of these words stands outside of parentheses.
+fn has_outside(parts: &[String], words: &[&str]) -> bool {
+    let mut depth = 0;
+    parts.iter().any(|part| {
+        depth += i32::from(part == "(") - i32::from(part == ")");
+        depth == 0 && words.contains(&part.as_str())
+    })
 }
 
 /// The tokens of a text, names as they are meant.

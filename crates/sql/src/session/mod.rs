@@ -53,6 +53,16 @@ pub enum Reply {
     Empty,
 }
 
+impl Reply {
+    /// How many values it holds; a row takes as much room as two besides its own.
+    fn size(&self) -> usize {
+        match self {
+            Reply::Rows { columns, rows, .. } => rows.len() * (columns.len() + 2),
+            _ => 0,
+        }
+    }
+}
+
 /// Where a session stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {

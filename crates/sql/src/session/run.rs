@@ -28,8 +28,12 @@ impl Session {
         if parsed.is_empty() {
             replies.push(Reply::Empty);
         }
+        let mut values = 0;
         for statement in &parsed {
-            match self.statement(statement, &[], &[]) {
+            let reply = self.statement(statement, &[], &[]);
+            // All replies of a text wait until the last of its statements has run.
+            values += reply.as_ref().map_or(0, Reply::size);
+            match reply.and_then(|reply| self.bound(values).map(|()| reply)) {
                 Ok(reply) => replies.push(reply),
                 Err(error) => {
                     self.fail();
@@ -49,6 +53,15 @@ impl Session {
                 (replies, Some(error))
             }
         }
+    }
+
+    /// Replies that are larger than memory are an error before they are a crash.
+    fn bound(&self, values: usize) -> Result<()> {
+        if values <= self.values_max {
+            return Ok(());
+        }
+        let detail = "The results of the statements of one message are too large together.";
+        Err(SqlError::new(code::OUT_OF_MEMORY, "out of memory").detail(detail))
     }
 
     /// Commits a transaction that was begun for statements without one: when all statements of a

@@ -7,9 +7,32 @@ use crate::functions::array::null_not_allowed;
 use crate::types::{Array, Datum, Dimension, Oid};
 use std::sync::Arc;
 
+/// What a text has at most.
+const BYTES_MAX: usize = 0x3fff_fffe;
+/// What an array has at most, as in PostgreSQL.
+const ELEMENTS_MAX: usize = 134_217_727;
+
 /// The accumulator of `string_agg` over this type.
 pub(super) fn string(ty: Oid) -> Start {
     if ty == Oid::BYTEA { new::<Bytes> } else { new::<Strings> }
+}
+
+/// A text has at most a gigabyte, as in PostgreSQL.
+fn check_size(have: usize, more: usize) -> Result<()> {
+    if have + more <= BYTES_MAX {
+        return Ok(());
+    }
+    let detail =
+        format!("Cannot enlarge string buffer containing {have} bytes by {more} more bytes.");
+    Err(SqlError::new(code::PROGRAM_LIMIT_EXCEEDED, "out of memory").detail(detail))
+}
+
+fn check_count(elements: usize) -> Result<()> {
+    if elements <= ELEMENTS_MAX {
+        return Ok(());
+    }
+    let message = format!("array size exceeds the maximum allowed ({ELEMENTS_MAX})");
+    Err(SqlError::new(code::PROGRAM_LIMIT_EXCEEDED, message))
 }
 
 /// Values with the delimiter of each further row before it.
@@ -24,7 +47,9 @@ impl Accumulator for Strings {
         match &mut self.0 {
             None => self.0 = Some(value.to_owned()),
             Some(text) => {
-                text.push_str(argument::<Option<&str>>(args, 1)?.unwrap_or(""));
+                let between = argument::<Option<&str>>(args, 1)?.unwrap_or("");
+                check_size(text.len(), between.len() + value.len())?;
+                text.push_str(between);
                 text.push_str(value);
             }
         }
@@ -48,7 +73,9 @@ impl Accumulator for Bytes {
         match &mut self.0 {
             None => self.0 = Some(value.to_vec()),
             Some(bytes) => {
-                bytes.extend_from_slice(argument::<Option<&[u8]>>(args, 1)?.unwrap_or(&[]));
+                let between = argument::<Option<&[u8]>>(args, 1)?.unwrap_or(&[]);
+                check_size(bytes.len(), between.len() + value.len())?;
+                bytes.extend_from_slice(between);
                 bytes.extend_from_slice(value);
             }
         }
@@ -75,6 +102,7 @@ struct Elements(Vec<Datum>);
 
 impl Accumulator for Elements {
     fn add(&mut self, _call: &Call<'_>, args: &[Datum]) -> Result<()> {
+        check_count(self.0.len() + 1)?;
         self.0.push(argument::<&Datum>(args, 0)?.clone());
         Ok(())
     }
@@ -114,6 +142,7 @@ impl Accumulator for Arrays {
         self.element = array.element;
         self.dimensions.clone_from(&array.dimensions);
         self.count += 1;
+        check_count(self.elements.len() + array.elements.len())?;
         self.elements.extend_from_slice(&array.elements);
         Ok(())
     }

@@ -136,7 +136,7 @@ impl Session {
     fn copied_query(&mut self, query: &Parsed, text: &str) -> Result<Reply> {
         use sqlparser::ast::Statement;
         let env = self.env();
-        let mut binder = env.binder(&query.text);
+        let mut binder = env.binder(&query.whole);
         let bound = match &query.statement {
             Statement::Query(query) => binder.bind_query(query)?,
             Statement::UnlockTables => {

@@ -41,7 +41,7 @@ impl Session {
             other => binder.bind_modify(other)?,
         };
         if analyze {
-            self.run_query(&env, &query, &statement.text, params, types)?;
+            self.run_query(&env, &query, &statement.whole, params, types)?;
         }
         let plan = query_node(&query);
         let value = |text: String| match format {
