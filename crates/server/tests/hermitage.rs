@@ -8,6 +8,8 @@ mod frames;
 mod hermitage_table;
 #[path = "common/target.rs"]
 mod target;
+#[path = "common/timings.rs"]
+mod timings;
 
 use seriatim_audit::hermitage::{Actor, Outcome, SCENARIOS, Stage, orders, own_order};
 use seriatim_check::{Answer as Verdict, Checker};
@@ -21,6 +23,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use target::{Answer, Refusal, Target};
+use timings::timings;
 
 /// A step that has no answer after this time is blocked.
 const BLOCKED_AFTER: Duration = Duration::from_millis(300);
@@ -102,7 +105,7 @@ fn play_all(place: usize) {
         let run = stage.play(scenario, &begin(name), &own_order(scenario)).unwrap();
         let expected = hermitage_table::cell(column, scenario.name) == 'x';
         assert_eq!((scenario.happened)(&run), expected, "{} at {name}: {run:?}", scenario.name);
-        for order in orders(scenario, 7) {
+        for order in orders(scenario, 7, timings()) {
             let run = stage.play(scenario, &begin(name), &order).unwrap();
             let happened = (scenario.happened)(&run);
             assert!(expected || !happened, "{} at {name}: {order:?} {run:?}", scenario.name);

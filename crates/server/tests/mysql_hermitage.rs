@@ -6,6 +6,8 @@
 mod hermitage_table;
 #[path = "common/mysql_target.rs"]
 mod mysql_target;
+#[path = "common/timings.rs"]
+mod timings;
 
 use mysql_target::{Answer, Client, Refusal, Target};
 use seriatim_audit::hermitage::{
@@ -20,6 +22,7 @@ use seriatim_sql::cells::TxnLevel;
 use seriatim_store::Node;
 use std::sync::Arc;
 use std::time::Duration;
+use timings::timings;
 
 /// A step that has no answer after this time is blocked.
 const BLOCKED_AFTER: Duration = Duration::from_millis(300);
@@ -144,7 +147,7 @@ fn play_all(which: usize) {
     for scenario in &SCENARIOS {
         let (is_expected, in_own_order) = expected(scenario, column);
         let mut is_reached = false;
-        for order in orders(scenario, 7) {
+        for order in orders(scenario, 7, timings()) {
             let run = stage.play(scenario, &begin(name, refuses), &order).unwrap();
             let happened = (scenario.happened)(&run);
             let may = is_expected && (in_own_order || order != own_order(scenario));
@@ -200,7 +203,7 @@ fn a_real_mariadb_gives_the_same_table() {
     for scenario in &SCENARIOS {
         'levels: for (name, column, refuses) in LEVELS {
             let (_, is_expected) = expected(scenario, column);
-            let others = orders(scenario, 7).into_iter().take(REAL_ORDERS_MAX);
+            let others = orders(scenario, 7, 200).into_iter().take(REAL_ORDERS_MAX);
             // The order that shows it, and if that does not, others.
             for order in [own_order(scenario)].into_iter().chain(others) {
                 let run = stage.play(scenario, &begin(name, refuses), &order).unwrap();

@@ -12,8 +12,6 @@ const LOOK: Duration = Duration::from_micros(500);
 const RELEASE_MAX: Duration = Duration::from_millis(5);
 /// A step that has no answer after this time never gets one.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(20);
-/// How many orders of the steps are tried.
-const ORDERS_MAX: usize = 200;
 /// How long nodes may take to see the rows of the beginning.
 const SEEN_MAX: Duration = Duration::from_secs(10);
 /// The rows of the beginning.
@@ -274,24 +272,51 @@ fn small_random(state: &mut u64, below: u64) -> u64 {
     (*state >> 33) % below
 }
 
-/// Other orders of the sessions' steps: all of them, or some if they are too many.
-pub fn orders(scenario: &Scenario, seed: u64) -> BTreeSet<Vec<usize>> {
-    let own: Vec<usize> = scenario.steps.iter().map(|&(session, _)| session).collect();
+/// The orders of the sessions' steps: all of them, or so many that a seed picks.
+pub fn orders(scenario: &Scenario, seed: u64, most: usize) -> BTreeSet<Vec<usize>> {
+    let own = own_order(scenario);
+    let mut left = vec![0; scenario.sessions()];
+    own.iter().for_each(|&session| left[session] += 1);
+    let mut all = BTreeSet::new();
+    interleave(&mut left, &mut Vec::new(), most, &mut all);
+    if all.len() <= most {
+        return all;
+    }
+    all = BTreeSet::from([own.clone()]);
     let mut state = seed;
-    let mut all = BTreeSet::from([own.clone()]);
-    // A shuffle of the sessions keeps the order of the steps of each. So many tries find all of a
-    // few hundred orders, nearly for certain.
-    for _ in 0..20 * ORDERS_MAX {
+    while all.len() < most {
+        // A shuffle of the sessions keeps the order of the steps of each.
         let mut order = own.clone();
         for place in (1..order.len()).rev() {
             order.swap(place, small_random(&mut state, place as u64 + 1) as usize);
         }
         all.insert(order);
-        if all.len() == ORDERS_MAX {
-            break;
-        }
     }
     all
+}
+
+/// Adds the orders that go on with what each session has left, until there are more than `most`.
+fn interleave(
+    left: &mut [usize],
+    order: &mut Vec<usize>,
+    most: usize,
+    all: &mut BTreeSet<Vec<usize>>,
+) {
+    if all.len() > most {
+        return;
+    }
+    if left.iter().all(|&steps| steps == 0) {
+        all.insert(order.clone());
+    }
+    for session in 0..left.len() {
+        if left[session] > 0 {
+            left[session] -= 1;
+            order.push(session);
+            interleave(left, order, most, all);
+            order.pop();
+            left[session] += 1;
+        }
+    }
 }
 
 /// The order in which a scenario has its steps: the one that shows its anomaly.
