@@ -201,9 +201,8 @@ mod tests {
     fn a_value_that_nobody_wrote_was_there_at_first() {
         let history = notation::parse("ann: r(x,0) w(x,1)\nben: r(x,1) r(y,nil)").unwrap();
         let Recorded { program, .. } = Recorded::of(&history).unwrap();
-        let play = Play::new(&program, Level::PrefixConsistency).unwrap();
-        let read = |session| play.candidates(session).unwrap()[0].value.to_string();
-        assert_eq!(read(0), "0");
+        let mut play = Play::new(&program, Level::PrefixConsistency).unwrap();
+        assert_eq!(play.candidates(0).unwrap()[0].value.to_string(), "0");
     }
 
     #[test]

@@ -52,7 +52,7 @@ use crate::catalog::{Catalog, SearchPath};
 use crate::error::{Result, SqlError, code};
 use crate::functions::{Call, Style};
 use crate::ir::{AggCall, Expr, OutColumn, Query, SetCall, WindowCall};
-use crate::parse::{fold, name_parts, split_name};
+use crate::parse::{Lines, fold, name_parts, split_name};
 use crate::types::{Datum, Oid, TypeLookup};
 use query::Unknowns;
 use sqlparser::ast;
@@ -123,6 +123,7 @@ pub struct Binder<'b> {
     style: &'b Style,
     context: &'b dyn BindContext,
     source: &'b str,
+    lines: Lines,
     pub(crate) params: Params,
     levels: Vec<Level>,
     ctes: Vec<CteName>,
@@ -248,6 +249,7 @@ impl<'b> Binder<'b> {
             style,
             context,
             source,
+            lines: Lines::default(),
             params,
             levels: Vec::new(),
             ctes: Vec::new(),
@@ -259,6 +261,13 @@ impl<'b> Binder<'b> {
             notes: None,
             culprit: std::cell::Cell::default(),
         }
+    }
+
+    /// The text is one that others have looked at.
+    #[must_use]
+    pub fn with_lines(mut self, lines: &Lines) -> Binder<'b> {
+        self.lines = Arc::clone(lines);
+        self
     }
 
     fn number(&mut self) -> usize {
@@ -343,13 +352,12 @@ impl<'b> Binder<'b> {
         if line == 0 || column == 0 || self.is_part_of_definition() {
             return 0;
         }
-        let before: usize = self
-            .source
-            .split_inclusive('\n')
-            .take(line as usize - 1)
-            .map(|line| line.chars().count())
-            .sum();
-        before as u32 + column as u32
+        if self.source.is_empty() {
+            return column as u32;
+        }
+        let starts = self.lines.get_or_init(|| crate::parse::line_starts(self.source));
+        let before = starts.get(line as usize - 1).or(starts.last());
+        before.copied().unwrap_or_default() + column as u32
     }
 
     /// A query of its own.

@@ -27,7 +27,7 @@ pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::{MARK, marked_literal};
 pub(crate) use search_cycle::{Cycle, Search, SearchCycle};
 pub use shape::{may_lock, shape, without_end};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 pub(crate) use synonyms::VARIADIC;
 
 use crate::error::{Result, SqlError, code};
@@ -50,7 +50,12 @@ pub struct Parsed {
     pub text: String,
     /// The same with the statements beside it, in which places are counted.
     pub whole: Arc<str>,
+    /// How many characters of that are before each of its lines, once somebody has asked.
+    pub lines: Lines,
 }
+
+/// How many characters are before each line of a text that several statements may share.
+pub type Lines = Arc<OnceLock<Vec<u32>>>;
 
 const DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
@@ -93,6 +98,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
     chains::check(&all)?;
     let mut parsed = Vec::new();
     let whole = Arc::<str>::from(text);
+    let lines = Lines::default();
     let mut texts = Texts::new(text);
     for part in split(&all) {
         let has_token = |it: &TokenWithSpan| {
@@ -117,6 +123,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
         }
         finished(text, &cursor.parser)?;
         one.text = texts.of(part);
+        one.lines = Arc::clone(&lines);
         parsed.push(one);
     }
     Ok(parsed)
@@ -176,6 +183,7 @@ fn of_cursor(cursor: &mut Cursor<'_>) -> Result<Parsed> {
         utility: Some(Arc::new(utility)),
         text: String::new(),
         whole: Arc::clone(whole),
+        lines: Lines::default(),
     };
     if let Some(utility) = utility(cursor)? {
         return Ok(plain(utility));
@@ -183,7 +191,8 @@ fn of_cursor(cursor: &mut Cursor<'_>) -> Result<Parsed> {
     let parsed = cursor.parser.parse_statement();
     let statement = parsed.map_err(|error| told(cursor.text, &cursor.parser, error))?;
     let text = String::new();
-    let mut parsed = Parsed { statement, utility: None, text, whole: Arc::clone(whole) };
+    let (whole, lines) = (Arc::clone(whole), Lines::default());
+    let mut parsed = Parsed { statement, utility: None, text, whole, lines };
     session::select_into(&mut parsed)?;
     Ok(parsed)
 }
@@ -375,10 +384,11 @@ fn told(text: &str, parser: &Parser<'_>, error: ParserError) -> SqlError {
                 .and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
             match place {
                 Some((line, column)) => {
-                    let at = position(text, Location { line, column });
-                    match tokens(text).ok().and_then(|all| {
-                        all.into_iter().find(|it| position(text, it.span.start) == at)
-                    }) {
+                    let at = Location { line, column };
+                    match tokens(text)
+                        .ok()
+                        .and_then(|all| all.into_iter().find(|it| it.span.start == at))
+                    {
                         Some(token) => near(text, &token),
                         None => near(text, parser.peek_token_ref()),
                     }
@@ -403,7 +413,7 @@ pub(crate) fn places(text: &str) -> Option<Vec<(u32, Token)>> {
 }
 
 /// How many characters are before each line.
-fn line_starts(text: &str) -> Vec<u32> {
+pub(crate) fn line_starts(text: &str) -> Vec<u32> {
     let lines = text.split_inclusive('\n').scan(0, |before, line| {
         let start = *before;
         *before += line.chars().count() as u32;
@@ -442,6 +452,12 @@ pub fn words(text: &str) -> Vec<(String, usize, usize, bool)> {
     let Ok(all) = tokens(text) else { return Vec::new() };
     let all: Vec<TokenWithSpan> =
         all.into_iter().filter(|it| !matches!(it.token, Token::Whitespace(_))).collect();
+    let starts = line_starts(text);
+    let at = |location: Location| {
+        let line = (location.line as usize).saturating_sub(1);
+        (starts.get(line).map_or(0, |start| *start as usize) + location.column as usize)
+            .saturating_sub(1)
+    };
     let mut found = Vec::new();
     for (place, it) in all.iter().enumerate() {
         let Token::Word(word) = &it.token else { continue };
@@ -449,7 +465,6 @@ pub fn words(text: &str) -> Vec<(String, usize, usize, bool)> {
             Some(_) => word.value.clone(),
             None => word.value.to_lowercase(),
         };
-        let at = |location| (position(text, location) as usize).saturating_sub(1);
         let is_call = all.get(place + 1).is_some_and(|it| it.token == Token::LParen);
         found.push((name, at(it.span.start), at(it.span.end), is_call));
     }

@@ -182,7 +182,8 @@ impl Session {
         }
         self.see_catalog();
         let env = self.env();
-        let mut binder = env.binder_with(&parsed.whole, Params::new(types));
+        let mut binder =
+            env.binder_with(&parsed.whole, Params::new(types)).with_lines(&parsed.lines);
         let query = match &parsed.statement {
             Statement::Query(query) => binder.bind_query(query)?,
             other => binder.bind_modify(other)?,

@@ -160,7 +160,8 @@ impl Session {
         types: &[Oid],
     ) -> Result<Reply> {
         let env = self.env();
-        let mut binder = env.binder_with(&parsed.whole, Params::new(types));
+        let mut binder =
+            env.binder_with(&parsed.whole, Params::new(types)).with_lines(&parsed.lines);
         let query = match &parsed.statement {
             Statement::Query(query) => binder.bind_query(query)?,
             Statement::Insert(_)

@@ -21,7 +21,7 @@ pub(super) mod words;
 
 use super::error::MysqlError;
 use known::Known;
-use seriatim_sql::parse::{Parsed, ast::Utility, check_chains};
+use seriatim_sql::parse::{Lines, Parsed, ast::Utility, check_chains};
 use sqlparser::ast::{Expr, Query, SetExpr, Statement};
 use sqlparser::dialect::MySqlDialect;
 use sqlparser::keywords::Keyword;
@@ -232,7 +232,8 @@ pub(super) fn data(
     let mut statement = *statement;
     rewrite::rewrite(&mut statement, known)?;
     changes::change(&mut statement, known)?;
-    Ok(Parsed { statement, utility: None, text: text.to_owned(), whole: text.into() })
+    let (text, whole) = (text.to_owned(), text.into());
+    Ok(Parsed { statement, utility: None, text, whole, lines: Lines::default() })
 }
 
 /// A definition, translated to definitions that are made one after the other.
@@ -248,7 +249,8 @@ pub(super) fn definitions(
 /// A definition as a statement.
 pub(super) fn of_utility(utility: Utility, text: &str) -> Parsed {
     let (statement, utility) = (Statement::UnlockTables, Some(Arc::new(utility)));
-    Parsed { statement, utility, text: text.to_owned(), whole: text.into() }
+    let (text, whole) = (text.to_owned(), text.into());
+    Parsed { statement, utility, text, whole, lines: Lines::default() }
 }
 
 /// An expression of a statement about the session, as a query of one value.
