@@ -319,6 +319,10 @@ impl Settings {
                 }
                 _ => return Err(invalid()),
             },
+            "session_replication_role" => match value.to_lowercase().as_str() {
+                it @ ("origin" | "replica" | "local") => it.to_owned(),
+                _ => return Err(invalid().hint("Available values: origin, replica, local.")),
+            },
             "bytea_output" => match value.to_lowercase().as_str() {
                 it @ ("hex" | "escape") => it.to_owned(),
                 _ => return Err(invalid()),
