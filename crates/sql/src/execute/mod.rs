@@ -68,6 +68,8 @@ pub struct Exec<'e> {
     results: FxHashMap<usize, Arc<Vec<Row>>>,
     /// The same as sets, for IN.
     members: FxHashMap<usize, members::Members>,
+    /// Arrays as sets, by where they are.
+    elements: FxHashMap<(usize, crate::ir::Quantified), members::Elements>,
     /// Rows that were changed or locked, so that a statement does so once.
     touched: rustc_hash::FxHashSet<(crate::catalog::HeapId, crate::cells::RowNo)>,
     /// What the client is to be told besides.
@@ -107,6 +109,7 @@ impl<'e> Exec<'e> {
             waiting: FxHashMap::default(),
             results: FxHashMap::default(),
             members: FxHashMap::default(),
+            elements: FxHashMap::default(),
             touched: rustc_hash::FxHashSet::default(),
             notices: Vec::new(),
             ticks: 0,
