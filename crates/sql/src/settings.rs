@@ -189,6 +189,11 @@ impl Settings {
         self.find(name).ok_or_else(|| unrecognized(name))
     }
 
+    /// Whether a backslash begins an escape in every string.
+    pub fn escapes_strings(&self) -> bool {
+        self.values.get("standard_conforming_strings").is_some_and(|it| it == "off")
+    }
+
     /// The value of a setting, if there is one of the name.
     pub fn find(&self, name: &str) -> Option<String> {
         let key = name.to_lowercase();

@@ -7,7 +7,7 @@ use crate::error::{Result, SqlError, code};
 use crate::execute::Row;
 use crate::functions::Call;
 use crate::ir::OutColumn;
-use crate::parse::{self, Parsed};
+use crate::parse::Parsed;
 use crate::types::datetime::now;
 use crate::types::{Datum, Oid, input, recv};
 use sqlparser::ast::Statement;
@@ -111,7 +111,7 @@ impl Session {
                 format!("prepared statement \"{name}\" already exists"),
             ));
         }
-        let mut parsed = parse::statements(text)?;
+        let mut parsed = self.read(text)?;
         if parsed.len() > 1 {
             return Err(SqlError::new(
                 code::SYNTAX_ERROR,
