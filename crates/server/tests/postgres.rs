@@ -333,6 +333,22 @@ fn a_session_begins_with_what_clients_rely_on() {
 }
 
 #[test]
+fn a_statement_that_is_explained_has_its_parameters() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    let steps = [
+        parse("", "EXPLAIN SELECT relname FROM pg_class WHERE relname LIKE $1 AND oid = $2"),
+        describe(b'S', ""),
+        sync(),
+    ];
+    frames.send(&steps.concat());
+    let got = frames.until('Z');
+    assert_eq!(kinds(&got), "1tTZ", "{:?}", error_field(&got, 'M'));
+    // Of the types text and oid.
+    assert_eq!(got[1].1, [0, 2, 0, 0, 0, 25, 0, 0, 0, 26]);
+}
+
+#[test]
 fn settings_that_change_are_reported() {
     let server = Serving::plain();
     let mut frames = Frames::ready(server.address);
