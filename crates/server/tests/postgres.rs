@@ -349,6 +349,22 @@ fn a_statement_that_is_explained_has_its_parameters() {
 }
 
 #[test]
+fn a_copy_may_force_quotes_as_older_clients_say_it() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    let mut copied = |options: &str| {
+        let query = "COPY (SELECT 1 AS a, 'x' AS b) TO STDOUT WITH ";
+        let got = frames.query(&format!("{query}{options}"));
+        assert_eq!(kinds(&got), "HddcCZ", "{:?}", error_field(&got, 'M'));
+        String::from_utf8(got[1..3].iter().flat_map(|it| it.1.clone()).collect()).unwrap()
+    };
+    let options = "DELIMITER ';' CSV HEADER QUOTE AS '|' FORCE QUOTE a";
+    assert_eq!(copied(options), "a;b\n|1|;x\n");
+    assert_eq!(copied("CSV FORCE QUOTE a, b HEADER"), "a,b\n\"1\",\"x\"\n");
+    assert_eq!(copied("CSV HEADER FORCE QUOTE *"), "a,b\n\"1\",\"x\"\n");
+}
+
+#[test]
 fn settings_that_change_are_reported() {
     let server = Serving::plain();
     let mut frames = Frames::ready(server.address);
