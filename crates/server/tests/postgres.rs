@@ -365,6 +365,22 @@ fn a_copy_may_force_quotes_as_older_clients_say_it() {
 }
 
 #[test]
+fn who_ends_its_own_session_or_statement_gets_no_answer() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    let got = frames.query("SELECT pg_cancel_backend(pg_backend_pid())");
+    assert!(!kinds(&got).contains('D'), "{}", kinds(&got));
+    assert_eq!(error_field(&got, 'C').as_deref(), Some("57014"));
+    let got = frames.query("SELECT 1");
+    assert!(kinds(&got).contains('D'), "{}", kinds(&got));
+    frames.send(&frame(b'Q', b"SELECT pg_terminate_backend(pg_backend_pid())\0"));
+    let got = frames.rest();
+    assert!(!kinds(&got).contains('D'), "{}", kinds(&got));
+    assert_eq!(error_field(&got, 'C').as_deref(), Some("57P01"));
+    assert_eq!(error_field(&got, 'S').as_deref(), Some("FATAL"));
+}
+
+#[test]
 fn settings_that_change_are_reported() {
     let server = Serving::plain();
     let mut frames = Frames::ready(server.address);
