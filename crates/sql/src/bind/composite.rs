@@ -66,25 +66,19 @@ impl Binder<'_> {
         ty: Oid,
         typmod: i32,
     ) -> Result<Expr> {
-        let mut elements = Vec::new();
-        let mut nested = false;
+        let (mut elements, mut nested) = (Vec::new(), false);
         for ast in list {
-            elements.push(match ast {
-                Ast::Array(inner) => {
-                    nested = true;
-                    self.array_of(&inner.elem, element, ty, typmod)?
-                }
-                _ => {
-                    let expr = self.expr(ast)?;
-                    if self.catalog.element_of(expr.ty).is_some() {
-                        nested = true;
-                        self.coerce(expr, ty, typmod, CastContext::Explicit)?
-                    } else {
-                        self.coerce(expr, element, typmod, CastContext::Explicit)?
-                    }
-                }
-            });
+            let expr = match ast {
+                Ast::Array(inner) => self.array_of(&inner.elem, element, ty, typmod)?,
+                _ => self.expr(ast)?,
+            };
+            nested |= matches!(ast, Ast::Array(_)) || self.catalog.element_of(expr.ty).is_some();
+            elements.push(expr);
         }
+        // One array among them, and all are.
+        let to = if nested { ty } else { element };
+        let coerced = |expr| self.coerce(expr, to, typmod, CastContext::Explicit);
+        let elements = elements.into_iter().map(coerced).collect::<Result<_>>()?;
         Ok(Expr { kind: ExprKind::Array { elements, nested }, ty, typmod })
     }
 
