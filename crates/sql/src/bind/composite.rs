@@ -82,9 +82,26 @@ impl Binder<'_> {
         Ok(Expr { kind: ExprKind::Array { elements, nested }, ty, typmod })
     }
 
+    /// What a chain begins with, and the rest of it: in `t.a[1]` the column `t.a`, and not a field
+    /// of what is called `t`.
+    fn access_root<'c>(
+        &mut self,
+        root: &Ast,
+        chain: &'c [AccessExpr],
+    ) -> Result<(Expr, &'c [AccessExpr])> {
+        let Ast::Identifier(first) = root else { return Ok((self.expr(root)?, chain)) };
+        let mut names = vec![first.clone()];
+        names.extend(chain.iter().map_while(|it| match it {
+            AccessExpr::Dot(Ast::Identifier(name)) => Some(name.clone()),
+            _ => None,
+        }));
+        let (count, rest) = (names.len(), &chain[names.len() - 1..]);
+        let whole = if count == 1 { root.clone() } else { Ast::CompoundIdentifier(names) };
+        Ok((self.expr(&whole)?, rest))
+    }
+
     pub(super) fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        let mut expr = self.expr(root)?;
-        let mut rest = chain;
+        let (mut expr, mut rest) = self.access_root(root, chain)?;
         while let Some(first) = rest.first() {
             match first {
                 AccessExpr::Dot(Ast::Identifier(name)) => {
