@@ -333,6 +333,64 @@ fn a_session_begins_with_what_clients_rely_on() {
 }
 
 #[test]
+fn what_a_client_says_by_itself_is_said_after_its_options() {
+    let server = Serving::plain();
+    let own = [("application_name", "own"), ("options", "-c application_name=optional")];
+    let parameters = [USER.as_slice(), own.as_slice()];
+    let mut frames = Frames::asking(server.address, VERSION, &parameters.concat());
+    let got = frames.until('Z');
+    assert!(got.contains(&('S', b"application_name\0own\0".to_vec())), "{}", kinds(&got));
+}
+
+#[test]
+fn who_ends_its_own_session_or_statement_gets_no_answer() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    let got = frames.query("SELECT pg_cancel_backend(pg_backend_pid())");
+    assert!(!kinds(&got).contains('D'), "{}", kinds(&got));
+    assert_eq!(error_field(&got, 'C').as_deref(), Some("57014"));
+    let got = frames.query("SELECT 1");
+    assert!(kinds(&got).contains('D'), "{}", kinds(&got));
+    frames.send(&frame(b'Q', b"SELECT pg_terminate_backend(pg_backend_pid())\0"));
+    let got = frames.rest();
+    assert!(!kinds(&got).contains('D'), "{}", kinds(&got));
+    assert_eq!(error_field(&got, 'C').as_deref(), Some("57P01"));
+    assert_eq!(error_field(&got, 'S').as_deref(), Some("FATAL"));
+}
+
+#[test]
+fn a_statement_that_is_explained_has_its_parameters() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    let steps = [
+        parse("", "EXPLAIN SELECT relname FROM pg_class WHERE relname LIKE $1 AND oid = $2"),
+        describe(b'S', ""),
+        sync(),
+    ];
+    frames.send(&steps.concat());
+    let got = frames.until('Z');
+    assert_eq!(kinds(&got), "1tTZ", "{:?}", error_field(&got, 'M'));
+    // Of the types text and oid.
+    assert_eq!(got[1].1, [0, 2, 0, 0, 0, 25, 0, 0, 0, 26]);
+}
+
+#[test]
+fn a_copy_may_force_quotes_as_older_clients_say_it() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    let mut copied = |options: &str| {
+        let query = "COPY (SELECT 1 AS a, 'x' AS b) TO STDOUT WITH ";
+        let got = frames.query(&format!("{query}{options}"));
+        assert_eq!(kinds(&got), "HddcCZ", "{:?}", error_field(&got, 'M'));
+        String::from_utf8(got[1..3].iter().flat_map(|it| it.1.clone()).collect()).unwrap()
+    };
+    let options = "DELIMITER ';' CSV HEADER QUOTE AS '|' FORCE QUOTE a";
+    assert_eq!(copied(options), "a;b\n|1|;x\n");
+    assert_eq!(copied("CSV FORCE QUOTE a, b HEADER"), "a,b\n\"1\",\"x\"\n");
+    assert_eq!(copied("CSV HEADER FORCE QUOTE *"), "a,b\n\"1\",\"x\"\n");
+}
+
+#[test]
 fn settings_that_change_are_reported() {
     let server = Serving::plain();
     let mut frames = Frames::ready(server.address);

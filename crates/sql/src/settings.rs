@@ -192,6 +192,11 @@ impl Settings {
         self.find(name).ok_or_else(|| unrecognized(name))
     }
 
+    /// Whether a backslash begins an escape in every string.
+    pub fn escapes_strings(&self) -> bool {
+        self.values.get("standard_conforming_strings").is_some_and(|it| it == "off")
+    }
+
     /// The value of a setting, if there is one of the name.
     pub fn find(&self, name: &str) -> Option<String> {
         let key = name.to_lowercase();
@@ -318,6 +323,10 @@ impl Settings {
                     it.to_owned()
                 }
                 _ => return Err(invalid()),
+            },
+            "session_replication_role" => match value.to_lowercase().as_str() {
+                it @ ("origin" | "replica" | "local") => it.to_owned(),
+                _ => return Err(invalid().hint("Available values: origin, replica, local.")),
             },
             "bytea_output" => match value.to_lowercase().as_str() {
                 it @ ("hex" | "escape") => it.to_owned(),

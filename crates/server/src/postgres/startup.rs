@@ -107,7 +107,8 @@ fn greeting(parameters: Vec<(String, String)>) -> Result<Greeting, SqlError> {
         match name.as_str() {
             "user" => user = value,
             "database" => database = value,
-            "options" => settings.extend(options(&value)?),
+            // Those of the command line come first: what the client says by itself is said later.
+            "options" => drop(settings.splice(0..0, options(&value)?)),
             "replication" if matches!(value.as_str(), "false" | "off" | "no" | "0") => {}
             "replication" => return Err(SqlError::unsupported("replication")),
             name if name.starts_with("_pq_.") => {}

@@ -66,31 +66,42 @@ impl Binder<'_> {
         ty: Oid,
         typmod: i32,
     ) -> Result<Expr> {
-        let mut elements = Vec::new();
-        let mut nested = false;
+        let (mut elements, mut nested) = (Vec::new(), false);
         for ast in list {
-            elements.push(match ast {
-                Ast::Array(inner) => {
-                    nested = true;
-                    self.array_of(&inner.elem, element, ty, typmod)?
-                }
-                _ => {
-                    let expr = self.expr(ast)?;
-                    if self.catalog.element_of(expr.ty).is_some() {
-                        nested = true;
-                        self.coerce(expr, ty, typmod, CastContext::Explicit)?
-                    } else {
-                        self.coerce(expr, element, typmod, CastContext::Explicit)?
-                    }
-                }
-            });
+            let expr = match ast {
+                Ast::Array(inner) => self.array_of(&inner.elem, element, ty, typmod)?,
+                _ => self.expr(ast)?,
+            };
+            nested |= matches!(ast, Ast::Array(_)) || self.catalog.element_of(expr.ty).is_some();
+            elements.push(expr);
         }
+        // One array among them, and all are.
+        let to = if nested { ty } else { element };
+        let coerced = |expr| self.coerce(expr, to, typmod, CastContext::Explicit);
+        let elements = elements.into_iter().map(coerced).collect::<Result<_>>()?;
         Ok(Expr { kind: ExprKind::Array { elements, nested }, ty, typmod })
     }
 
+    /// What a chain begins with, and the rest of it: in `t.a[1]` the column `t.a`, and not a field
+    /// of what is called `t`.
+    fn access_root<'c>(
+        &mut self,
+        root: &Ast,
+        chain: &'c [AccessExpr],
+    ) -> Result<(Expr, &'c [AccessExpr])> {
+        let Ast::Identifier(first) = root else { return Ok((self.expr(root)?, chain)) };
+        let mut names = vec![first.clone()];
+        names.extend(chain.iter().map_while(|it| match it {
+            AccessExpr::Dot(Ast::Identifier(name)) => Some(name.clone()),
+            _ => None,
+        }));
+        let (count, rest) = (names.len(), &chain[names.len() - 1..]);
+        let whole = if count == 1 { root.clone() } else { Ast::CompoundIdentifier(names) };
+        Ok((self.expr(&whole)?, rest))
+    }
+
     pub(super) fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        let mut expr = self.expr(root)?;
-        let mut rest = chain;
+        let (mut expr, mut rest) = self.access_root(root, chain)?;
         while let Some(first) = rest.first() {
             match first {
                 AccessExpr::Dot(Ast::Identifier(name)) => {

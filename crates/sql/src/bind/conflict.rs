@@ -7,6 +7,7 @@ use crate::error::{Result, SqlError, code};
 use crate::ir::{ConflictAction, ConflictTarget, OnConflict, TableRef};
 use crate::types::Oid;
 use sqlparser::ast;
+use std::sync::Arc;
 
 impl Binder<'_> {
     pub(super) fn on_conflict(
@@ -104,14 +105,14 @@ impl Binder<'_> {
     }
 
     /// The unique indexes over these columns.
-    fn arbiters(&self, target: &Target, columns: &[ast::Ident]) -> Result<Vec<Oid>> {
+    fn arbiters(&mut self, target: &Target, columns: &[ast::Ident]) -> Result<Vec<Oid>> {
         let table = &target.table;
         // Expressions and the condition are marked names, see `parse/rewrite.rs`.
         let (mut wanted, mut exprs, mut given) = (Vec::new(), Vec::new(), Vec::new());
         for ident in columns {
             let marked = ident.value.strip_prefix(crate::parse::MARK);
             match marked.and_then(|it| it.split_once(' ')) {
-                Some(("expr", text)) => exprs.push(crate::parse::normalized(text)),
+                Some(("expr", text)) => exprs.push(text),
                 Some((_, text)) => given = crate::parse::conjuncts(text),
                 None => {
                     let position = self.position(ident.span);
@@ -121,32 +122,12 @@ impl Binder<'_> {
         }
         wanted.sort_unstable();
         wanted.dedup();
-        exprs.sort();
-        exprs.dedup();
-        let fits = |oid: &&Oid| {
-            let Some(index) = self.catalog.index(**oid) else { return false };
-            let (mut keys, mut texts) = (Vec::new(), Vec::new());
-            for key in &index.keys {
-                match &key.what {
-                    IndexedExpr::Column(number) => keys.push(*number),
-                    IndexedExpr::Expr(text) => texts.push(crate::parse::normalized(text)),
-                }
+        let mut found = Vec::new();
+        for &oid in &table.indexes {
+            if self.decides(table, oid, &wanted, &exprs, &given) {
+                found.push(oid);
             }
-            keys.sort_unstable();
-            keys.dedup();
-            texts.sort();
-            texts.dedup();
-            let about = match &index.predicate {
-                None => true,
-                // Whatever else a row satisfies, it is in the index.
-                Some(text) => {
-                    let own = crate::parse::conjuncts(text);
-                    own.iter().all(|it| given.contains(it))
-                }
-            };
-            index.unique && about && keys == wanted && texts == exprs
-        };
-        let found: Vec<Oid> = table.indexes.iter().filter(fits).copied().collect();
+        }
         if found.is_empty() {
             return Err(SqlError::new(
                 code::INVALID_COLUMN_REFERENCE,
@@ -154,5 +135,48 @@ impl Binder<'_> {
             ));
         }
         Ok(found)
+    }
+
+    /// Whether a unique index is over these columns and expressions, of the rows that satisfy the
+    /// conditions that are given.
+    fn decides(
+        &mut self,
+        table: &Arc<Table>,
+        index: Oid,
+        wanted: &[u16],
+        exprs: &[&str],
+        given: &[String],
+    ) -> bool {
+        let Some(index) = self.catalog.index(index).filter(|it| it.unique).cloned() else {
+            return false;
+        };
+        let (mut keys, mut texts) = (Vec::new(), Vec::new());
+        for key in &index.keys {
+            match &key.what {
+                IndexedExpr::Column(number) => keys.push(*number),
+                IndexedExpr::Expr(text) => texts.push(&**text),
+            }
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        // Whatever else a row satisfies, it is in an index without a condition.
+        let own = index.predicate.as_deref().map(crate::parse::conjuncts).unwrap_or_default();
+        let given: Vec<&str> = given.iter().map(String::as_str).collect();
+        keys == wanted
+            && exprs.iter().all(|it| self.is_among(table, it, &texts))
+            && texts.iter().all(|it| self.is_among(table, it, exprs))
+            && own.iter().all(|it| self.is_among(table, it, &given))
+    }
+
+    /// Whether one of these expressions is the same, however it is written: a definition is shown
+    /// with the casts that nobody wrote.
+    fn is_among(&mut self, table: &Arc<Table>, text: &str, all: &[&str]) -> bool {
+        let own = crate::parse::normalized(text);
+        if all.iter().any(|it| crate::parse::normalized(it) == own) {
+            return true;
+        }
+        let mut bound = |text: &str| self.index_expr(table, &IndexedExpr::Expr(text.into())).ok();
+        let Some(own) = bound(text) else { return false };
+        all.iter().any(|it| bound(it).as_ref() == Some(&own))
     }
 }

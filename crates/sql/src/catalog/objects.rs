@@ -83,6 +83,9 @@ pub struct Table {
     pub constraints: Vec<Constraint>,
     /// Its indexes.
     pub indexes: Vec<Oid>,
+    /// The foreign keys, its own or of tables that refer to it, whose triggers on this table are
+    /// disabled.
+    pub silent: Vec<Oid>,
     /// The query that its rows come from, if it is a materialized view.
     pub materialized: Option<Materialized>,
     /// What was said about it.

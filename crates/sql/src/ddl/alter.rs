@@ -21,6 +21,14 @@ pub(super) fn is_mutable(expr: &Expr) -> bool {
     of_volatility(expr, b"vs")
 }
 
+/// The foreign keys of a table, and to which tables they refer.
+fn references_of(table: &Table) -> impl Iterator<Item = (Oid, Oid)> {
+    table.constraints.iter().filter_map(|it| match &it.kind {
+        ConstraintKind::ForeignKey(key) => Some((it.oid, key.table)),
+        _ => None,
+    })
+}
+
 fn of_volatility(expr: &Expr, letters: &[u8]) -> bool {
     expr.any(|it, _| match &it.kind {
         ExprKind::Call { callee, .. } => letters.contains(&callee.proc.volatility),
@@ -126,11 +134,34 @@ impl Ddl<'_> {
                 self.alter_constraint(oid, name, *deferrable, *deferred)
             }
             C::Validate(name) => self.validate(oid, name),
+            C::SwitchTriggers { enabled } => self.switch_triggers(oid, *enabled),
+            C::SwitchNamed { what, name } => Err(self.no_such(oid, what, name)?),
             C::RenameColumn { from, to } => self.rename_column(oid, from, to),
             C::RenameConstraint { from, to } => self.rename_constraint(oid, from, to),
             C::Unsupported(what) => Err(SqlError::unsupported(what)),
             C::Nothing => Ok(()),
         }
+    }
+
+    /// ENABLE or DISABLE TRIGGER ALL: the triggers that there are make foreign keys hold, on the
+    /// table that refers and on the one that is referred to.
+    fn switch_triggers(&mut self, oid: Oid, enabled: bool) -> Result<()> {
+        let mut silent = Vec::new();
+        if !enabled {
+            silent.extend(references_of(&*self.table(oid)?));
+            for other in self.referring_tables(oid) {
+                silent.extend(references_of(&other).filter(|(_, to)| *to == oid));
+            }
+        }
+        self.change(oid, |table| table.silent = silent.into_iter().map(|(it, _)| it).collect());
+        Ok(())
+    }
+
+    fn no_such(&self, oid: Oid, what: &str, name: &str) -> Result<SqlError> {
+        let relation = if what == "rule" { "relation" } else { "table" };
+        let table = self.table(oid)?;
+        let text = format!("{what} \"{name}\" for {relation} \"{}\" does not exist", table.name);
+        Ok(SqlError::new(code::UNDEFINED_OBJECT, text))
     }
 
     /// Writes all rows anew, into another heap.

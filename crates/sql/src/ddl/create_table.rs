@@ -81,6 +81,7 @@ impl Ddl<'_> {
             columns: Vec::new(),
             constraints: Vec::new(),
             indexes: Vec::new(),
+            silent: Vec::new(),
             materialized: None,
             comment: None,
         }

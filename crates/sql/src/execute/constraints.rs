@@ -24,6 +24,8 @@ pub struct Rules {
     pub(super) references: Vec<(Constraint, ForeignKey)>,
     /// References to this table: the table that refers, and how.
     pub(super) referenced: Vec<(Arc<Table>, Constraint, ForeignKey)>,
+    /// Whether the session replays what another server has checked: no foreign key is looked at.
+    replica: bool,
 }
 
 #[derive(Debug)]
@@ -39,6 +41,11 @@ pub(super) struct IndexRule {
 }
 
 impl Rules {
+    /// Whether the triggers do not fire that make a foreign key hold when this table changes.
+    pub(super) fn is_silent(&self, constraint: Oid) -> bool {
+        self.replica || self.table.silent.contains(&constraint)
+    }
+
     /// Whether a column is part of a unique key.
     pub fn is_key(&self, column: u16) -> bool {
         self.indexes.iter().any(|rule| {
@@ -118,7 +125,12 @@ impl Exec<'_> {
             indexes,
             references,
             referenced,
+            replica: self.is_replica(),
         })
+    }
+
+    fn is_replica(&self) -> bool {
+        self.env.settings.find("session_replication_role").as_deref() == Some("replica")
     }
 
     /// A collation of an index under which texts of different bytes are equal.

@@ -369,10 +369,15 @@ impl Exec<'_> {
         row: &[Datum],
     ) -> Result<Datum> {
         let value = self.eval(left, row)?;
+        let is_same_for_all = matches!(array.kind, ExprKind::Const(_) | ExprKind::Param(_));
         let Datum::Array(array) = self.eval(array, row)? else { return Ok(Datum::Null) };
         let mut pair = vec![value, Datum::Null];
+        if is_same_for_all && let Some(known) = self.is_element(&pair, test, quantified, &array)? {
+            return Ok(known);
+        }
         let mut result = Quantifier::new(quantified);
         for element in &array.elements {
+            self.tick()?;
             pair[1] = element.clone();
             if result.add(&self.eval(test, &pair)?) {
                 break;

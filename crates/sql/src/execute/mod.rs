@@ -71,6 +71,8 @@ pub struct Exec<'e> {
     members: FxHashMap<usize, members::Members>,
     /// Queries of EXISTS that look at the row around them, by number.
     searches: FxHashMap<usize, exists::Search>,
+    /// Arrays as sets, by where they are.
+    elements: FxHashMap<(usize, crate::ir::Quantified), members::Elements>,
     /// Rows that were changed or locked, so that a statement does so once.
     touched: rustc_hash::FxHashSet<(crate::catalog::HeapId, crate::cells::RowNo)>,
     /// What the client is to be told besides.
@@ -111,6 +113,7 @@ impl<'e> Exec<'e> {
             results: FxHashMap::default(),
             members: FxHashMap::default(),
             searches: FxHashMap::default(),
+            elements: FxHashMap::default(),
             touched: rustc_hash::FxHashSet::default(),
             notices: Vec::new(),
             ticks: 0,

@@ -294,6 +294,9 @@ impl Exec<'_> {
         if most == 0 {
             return Ok(Vec::new());
         }
+        let mut filter = filter.cloned();
+        filter.iter_mut().for_each(|filter| self.make_arrays(filter));
+        let filter = filter.as_ref();
         let mut node = plan::plan(&self.env.catalog, Some(&joined), filter, &used);
         let lock =
             crate::ir::RowLock { strength, of: vec![modify.target.start], wait: WaitPolicy::Wait };

@@ -215,6 +215,7 @@ impl Exec<'_> {
             before.into_iter().for_each(|condition| plan::add(&mut filter, condition));
             having = after;
         }
+        filter.iter_mut().for_each(|filter| self.make_arrays(filter));
         let mut node = plan::plan(&self.env.catalog, select.from.as_ref(), filter.as_ref(), &used);
         let is_locked = !query.locks.is_empty();
         if is_locked && self.is_innodb() {

@@ -30,6 +30,9 @@ impl Exec<'_> {
             }
             let entries = self.database().entries(constraint.oid, rules.heap.id);
             entries.add(keys.into(), number);
+            if rules.is_silent(constraint.oid) {
+                continue;
+            }
             self.checks.push(PendingCheck::Reference {
                 table: rules.table.oid,
                 constraint: constraint.oid,
@@ -48,7 +51,7 @@ impl Exec<'_> {
     ) -> Result<()> {
         for (table, constraint, reference) in &rules.referenced {
             let of = |row: &Row| reference_key(&rules.table, &reference.referenced, row);
-            if new.is_some_and(|new| of(new) == of(old)) {
+            if new.is_some_and(|new| of(new) == of(old)) || rules.is_silent(constraint.oid) {
                 continue;
             }
             let gone: Row = reference

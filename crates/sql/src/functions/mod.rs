@@ -43,6 +43,7 @@ mod text;
 mod text_array;
 mod text_compare;
 mod uuid;
+mod uuid_ossp;
 mod values;
 
 pub use quote::{quote_ident, quote_literal};

@@ -55,7 +55,7 @@ fn set_seed(seed: f64) -> Result<&'static str> {
 }
 
 /// A uuid of version 4.
-fn random_uuid() -> [u8; 16] {
+pub(super) fn random_uuid() -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&next().to_be_bytes());
     bytes[8..].copy_from_slice(&next().to_be_bytes());

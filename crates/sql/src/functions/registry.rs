@@ -43,6 +43,7 @@ const TABLES: &[&[&[Entry]]] = &[
     super::text_array::TABLES,
     super::text_compare::TABLES,
     super::uuid::TABLES,
+    super::uuid_ossp::TABLES,
 ];
 
 /// The tables of functions that return sets.

@@ -283,7 +283,7 @@ pub enum Collated {
 }
 
 /// ANY (SOME) or ALL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Quantified {
     Any,

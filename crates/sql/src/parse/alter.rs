@@ -125,13 +125,7 @@ impl Cursor<'_> {
             self.eat("using index");
             self.ident()?;
         } else if self.is("enable") || self.is("disable") {
-            // Triggers: there are none but those of constraints.
-            self.parser.advance_token();
-            if !self.eat("trigger") {
-                self.skip_rest();
-                return Ok(TableChange::Unsupported("row level security"));
-            }
-            self.ident()?;
+            return self.switch_change();
         } else if self.is("force row") || self.is("no force") {
             self.skip_rest();
             return Ok(TableChange::Unsupported("row level security"));
@@ -145,6 +139,30 @@ impl Cursor<'_> {
             return Err(self.error());
         }
         Ok(TableChange::Nothing)
+    }
+
+    /// ENABLE or DISABLE of triggers and rules.
+    fn switch_change(&mut self) -> Result<TableChange> {
+        let enabled = self.eat("enable");
+        if !enabled {
+            self.need("disable")?;
+        }
+        let for_one_only = enabled && (self.eat("always") || self.eat("replica"));
+        if self.eat("trigger") {
+            let all = !for_one_only && self.eat("all");
+            let user = !all && !for_one_only && self.eat("user");
+            let name = if all || user { None } else { Some(self.ident()?) };
+            return Ok(match (all, name) {
+                (true, _) => TableChange::SwitchTriggers { enabled },
+                (_, Some(name)) => TableChange::SwitchNamed { what: "trigger", name },
+                _ => TableChange::Nothing,
+            });
+        }
+        if self.eat("rule") {
+            return Ok(TableChange::SwitchNamed { what: "rule", name: self.ident()? });
+        }
+        self.skip_rest();
+        Ok(TableChange::Unsupported("row level security"))
     }
 
     fn add_change(&mut self) -> Result<TableChange> {

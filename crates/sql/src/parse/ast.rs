@@ -433,6 +433,15 @@ pub struct AlterTable {
 
 #[derive(Clone, Debug)]
 pub enum TableChange {
+    /// ENABLE or DISABLE TRIGGER ALL.
+    SwitchTriggers {
+        enabled: bool,
+    },
+    /// The same for one trigger or rule, of which there are none that have names.
+    SwitchNamed {
+        what: &'static str,
+        name: String,
+    },
     AddColumn {
         column: Box<ColumnDef>,
         if_not_exists: bool,

@@ -11,6 +11,7 @@ mod grammar;
 mod hints;
 mod lexical;
 mod names;
+pub mod old_strings;
 mod operands;
 mod others;
 mod rewrite;

@@ -430,8 +430,11 @@ impl Cursor<'_> {
             plain("header", "true")
         } else if self.eat("freeze") {
             plain("freeze", "true")
-        } else if self.eat("force quote") || self.eat("force not null") || self.eat("force null") {
-            return Err(SqlError::unsupported("FORCE of COPY without parentheses"));
+        } else if let Some(name) = self.forced() {
+            if name == "force_quote" && self.eat_token(&Token::Mul) {
+                return Ok(Some(plain(name, "*")));
+            }
+            (name.to_owned(), None, self.list(Self::ident)?)
         } else {
             let names = ["delimiter", "null", "quote", "escape", "encoding", "delimiters"];
             let Some(name) = names.into_iter().find(|name| self.is(name)) else { return Ok(None) };
@@ -441,6 +444,16 @@ impl Cursor<'_> {
             plain(name, &self.string()?)
         };
         Ok(Some(option))
+    }
+
+    /// FORCE of such an option, as it is called inside of parentheses.
+    fn forced(&mut self) -> Option<&'static str> {
+        let names = [
+            ("force quote", "force_quote"),
+            ("force not null", "force_not_null"),
+            ("force null", "force_null"),
+        ];
+        names.into_iter().find(|(words, _)| self.eat(words)).map(|(_, name)| name)
     }
 
     /// After EXPLAIN.

@@ -5,7 +5,7 @@ use super::access::{Access, choose, conjuncts};
 use super::columns::{from_places, places};
 use super::{Node, NodeKind, Scan};
 use crate::catalog::Catalog;
-use crate::ir::{Body, Distinct, Expr, ExprKind, From, JoinKind, Select};
+use crate::ir::{Body, Distinct, Expr, ExprKind, From, JoinKind, Quantified, Select};
 
 /// Plans a part of FROM under conditions.
 pub fn plan(catalog: &Catalog, from: &From, conditions: Vec<Expr>) -> Node {
@@ -315,6 +315,21 @@ pub(super) fn equality_sides(condition: &Expr) -> Option<(&Expr, &Expr)> {
     let ExprKind::Call { callee, args, .. } = &condition.kind else { return None };
     let [one, other] = &args[..] else { return None };
     hashes(callee.proc.source, one, other).then_some((one, other))
+}
+
+/// The two sides of a test of one value with an element, if keys can decide ANY of an equality or
+/// ALL of an inequality.
+pub(crate) fn element_pair(test: &Expr, quantified: Quantified) -> Option<(&Expr, &Expr)> {
+    let ExprKind::Call { callee, args, .. } = &test.kind else { return None };
+    let [one, other] = &args[..] else { return None };
+    let source = callee.proc.source;
+    let is_decided = match quantified {
+        Quantified::Any => hashes(source, one, other),
+        Quantified::All => {
+            source.strip_suffix("ne").is_some_and(|stem| hashes(&format!("{stem}eq"), one, other))
+        }
+    };
+    is_decided.then_some((one, other))
 }
 
 /// Whether an equality can be decided by keys.

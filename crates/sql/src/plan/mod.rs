@@ -15,8 +15,8 @@ mod semi;
 
 pub use access::{Access, KeyPart, is_given};
 pub use columns::{leave_out, places};
-pub(crate) use joins::equal_pairs;
 pub use joins::width;
+pub(crate) use joins::{element_pair, equal_pairs};
 pub use push::{add, before_groups, push, stands_alone};
 pub use semi::{Semi, semi};
 

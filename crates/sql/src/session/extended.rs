@@ -7,7 +7,8 @@ use crate::error::{Result, SqlError, code};
 use crate::execute::Row;
 use crate::functions::Call;
 use crate::ir::OutColumn;
-use crate::parse::{self, Parsed};
+use crate::parse::Parsed;
+use crate::parse::ast::Utility;
 use crate::types::datetime::now;
 use crate::types::{Datum, Oid, input, recv};
 use sqlparser::ast::Statement;
@@ -111,7 +112,7 @@ impl Session {
                 format!("prepared statement \"{name}\" already exists"),
             ));
         }
-        let mut parsed = parse::statements(text)?;
+        let mut parsed = self.read(text)?;
         if parsed.len() > 1 {
             return Err(SqlError::new(
                 code::SYNTAX_ERROR,
@@ -171,7 +172,13 @@ impl Session {
         );
         if !is_data {
             let columns = self.utility_columns(&parsed)?;
-            let params = Params::new(types).types();
+            let params = match parsed.utility.as_deref() {
+                // The parameters are those of what is explained.
+                Some(Utility::Explain { statement, .. }) => {
+                    self.analyze(Parsed::clone(statement), types, from_sql)?.params
+                }
+                _ => Params::new(types).types(),
+            };
             return Ok(Prepared { parsed: Some(parsed), params, columns, from_sql, at: now() });
         }
         if self.status == super::Status::Failed {

@@ -18,7 +18,7 @@ impl Session {
     /// otherwise. The replies so far come with an error.
     pub fn simple(&mut self, text: &str) -> (Vec<Reply>, Option<SqlError>) {
         let mut replies = Vec::new();
-        let parsed = match parse::statements(text) {
+        let parsed = match self.read(text) {
             Ok(parsed) => parsed,
             Err(error) => {
                 self.fail();
@@ -62,6 +62,14 @@ impl Session {
         }
         let detail = "The results of the statements of one message are too large together.";
         Err(SqlError::new(code::OUT_OF_MEMORY, "out of memory").detail(detail))
+    }
+
+    /// The statements of a text of the client.
+    pub(super) fn read(&self, text: &str) -> Result<Vec<Parsed>> {
+        if self.settings.escapes_strings() {
+            return parse::statements(&parse::old_strings::with_escapes(text));
+        }
+        parse::statements(text)
     }
 
     /// Commits a transaction that was begun for statements without one: when all statements of a

@@ -52,6 +52,10 @@ fn told(exec: &mut Exec<'_>, asked: &Asked<'_>, terminate: bool) -> Result<Datum
     } else {
         entry.interrupt.cancel();
     }
+    // Who does that to itself gets no answer.
+    if number == exec.env.session {
+        exec.env.interrupt.check()?;
+    }
     Ok(Datum::Bool(true))
 }
 
