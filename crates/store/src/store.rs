@@ -189,6 +189,8 @@ struct Client {
     home: u32,
     /// How many transactions it has begun.
     begun: u32,
+    /// How many statements, or reads that are part of none.
+    statements: u64,
     /// The one that is open.
     open: Option<u32>,
     /// Whether its last transaction failed.
@@ -338,8 +340,15 @@ impl<V> Store<V> {
         let mut inner = self.0.lock();
         let home = inner.engine.log.open_session();
         let timing = timing::Timing::default();
-        let client =
-            Client { home, begun: 0, open: None, failed: false, reads_latest: false, timing };
+        let client = Client {
+            home,
+            begun: 0,
+            statements: 0,
+            open: None,
+            failed: false,
+            reads_latest: false,
+            timing,
+        };
         inner.clients.push(client);
         Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
     }

@@ -121,7 +121,7 @@ impl<V: ToAtom> Inner<V> {
             Recorded::Write { key, value } => {
                 SeenOp::Write { key: name(*key), value: shown_value(value.as_ref()) }
             }
-            Recorded::Range(_) | Recorded::Statement(_) => return None,
+            Recorded::Range(_) | Recorded::Asked | Recorded::Statement(_) => return None,
         })
     }
 }
