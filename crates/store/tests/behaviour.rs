@@ -665,3 +665,23 @@ fn rows_that_are_forgotten_while_a_person_is_asked_are_left_to_the_base() {
         txn.commit().unwrap();
     }
 }
+
+#[test]
+fn a_glance_has_the_sessions_that_are_there_and_first_those_that_do_something() {
+    let store: Store<u64> = Store::<u64>::new(Level::Causal).unwrap();
+    let gone = store.session();
+    gone.begin().unwrap().commit().unwrap();
+    drop(gone);
+    let all: Vec<_> = (0..40).map(|_| store.session()).collect();
+    let open = all[35].begin().unwrap();
+    all[38].begin().unwrap().commit().unwrap();
+    let seen = store.glance(10, 10);
+    assert_eq!((seen.sessions, seen.present.len(), seen.others), (41, 24, 16));
+    let of = |number: u32| seen.present.iter().find(|session| session.number == number);
+    assert!(of(0).is_none());
+    assert_eq!(of(36).unwrap().open, Some(open.name()));
+    assert_eq!(of(39).map(|session| (session.begun, session.open)), Some((1, None)));
+    open.commit().unwrap();
+    drop(all);
+    assert!(store.glance(10, 10).present.is_empty());
+}

@@ -56,7 +56,9 @@ impl<V> Session<V> {
 /// A session that is gone holds up nothing.
 impl<V> Drop for Session<V> {
     fn drop(&mut self) {
-        self.answered();
+        let mut inner = self.shared.lock();
+        inner.clients[self.number as usize].is_gone = true;
+        inner.answered(self.number);
     }
 }
 
