@@ -95,7 +95,7 @@ impl Game {
     /// A history, whose reads may return something else than they did; what is wrong with it if it
     /// cannot be played.
     pub fn history(name: &str, history: &History) -> Result<Game, String> {
-        let Recorded { program, observed } = Recorded::of(history)?;
+        let Recorded { program, observed, .. } = Recorded::of(history)?;
         let kind: Kind<Cell, ()> = Kind {
             program,
             failed: Box::new(|()| None),
