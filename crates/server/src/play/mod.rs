@@ -60,6 +60,8 @@ pub struct Offered {
     pub game: Game,
     /// The level that is set first.
     pub level: Level,
+    /// Whether every server has it, so that a link need not hold its text.
+    pub is_ready: bool,
 }
 
 /// What requests are answered from.
@@ -143,6 +145,7 @@ fn router(desk: Arc<Desk>, may_ask: Guard) -> Router {
         .route("/state", post(state))
         .route("/attack", post(attack))
         .route("/token", post(token))
+        .route("/reason", post(reason))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
@@ -169,9 +172,11 @@ async fn limited(mut response: Response) -> Response {
 }
 
 async fn games(State(desk): State<Arc<Desk>>) -> Answer {
-    let told = |Offered { game, level }: &Offered| {
+    let told = |Offered { game, level, is_ready }: &Offered| {
         let Game { name, about, text, .. } = game;
-        json!({ "name": name, "about": about, "text": text, "level": level.code() })
+        // A link to what has no hash holds its text.
+        let hash = (*is_ready || !game.is_program).then(|| game.hash());
+        json!({ "name": name, "about": about, "text": text, "level": level.code(), "hash": hash })
     };
     Answer::ok(desk.offered.iter().map(told).collect::<Vec<_>>())
 }
@@ -190,6 +195,8 @@ struct Question {
     /// The session whose read the adversary is to pick for.
     session: Option<u32>,
     token: Option<String>,
+    /// The step whose reason is asked for.
+    step: Option<String>,
 }
 
 const EXPECTED: &str = r#"{"name" or "text": text, "level": text, "steps": text}"#;
@@ -320,8 +327,17 @@ async fn attack(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answe
 async fn token(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answer, Problem> {
     work(desk, request, |game, question| {
         let token = question.token.as_deref().unwrap_or_default();
-        let steps = game.steps_of(question.level()?, token)?;
+        let steps = game.steps_of(&question.asked(Instant::now() + WORK_MAX)?, token)?;
         Ok(Answer::ok(json!({ "steps": steps_text(&steps) })))
+    })
+    .await
+}
+
+async fn reason(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answer, Problem> {
+    work(desk, request, |game, question| {
+        let step = question.step.as_deref().unwrap_or_default().parse().map_err(bad)?;
+        let reason = game.reason(&question.asked(Instant::now() + WORK_MAX)?, step)?;
+        Ok(Answer::ok(json!({ "reason": reason })))
     })
     .await
 }
