@@ -58,6 +58,26 @@ impl Serve {
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
+    /// The answer to bytes, as it comes.
+    fn bytes(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(90))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    /// The answer to a request with more headers.
+    fn raw(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
+        self.bytes(&format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Connection: close\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        ))
+    }
+
     fn post(&self, path: &str, body: &Value) -> Value {
         let (status, answer) = self.ask("POST", path, body);
         assert!(status < 300, "{path}: {status} {answer}");
@@ -127,6 +147,8 @@ fn a_read_waits_for_a_person_and_nobody_else_does() {
         assert_eq!(serve.ask("POST", "/live/answer", &bad).0, 400);
         let good = json!({ "question": number, "writer": versions[1]["writer"] });
         serve.post("/live/answer", &good);
+        let other = json!({ "question": number, "writer": null });
+        assert_eq!(serve.ask("POST", "/live/answer", &other).0, 409, "it is answered");
         assert_eq!(reading.join().unwrap()["value"], 1);
         assert_eq!(serve.ask("POST", "/live/answer", &good).0, 409);
     });
@@ -155,7 +177,7 @@ fn a_read_that_nobody_answers_returns_the_latest_version_and_the_server_ends_at_
     let reading = std::thread::spawn(move || {
         let mut stream = TcpStream::connect(&address).unwrap();
         let body = r#"{"key":"x"}"#;
-        let head = format!("POST {read} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
+        let head = format!("POST {read} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
         write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -203,7 +225,9 @@ fn a_browser_shows_what_goes_on_and_a_person_picks_there() {
     wait("document.getElementById('past').innerText.includes('committed')");
     std::thread::scope(|scope| {
         let reading = scope.spawn(|| serve.post(&path("read"), &json!({ "key": "x" })));
-        wait("document.querySelectorAll('#questions button').length === 2");
+        wait("document.querySelectorAll('#questions button.version').length === 2");
+        // Whoever does not see it is told.
+        wait("document.getElementById('news').textContent.includes('reads x and waits')");
         browser.eval("document.querySelector('#questions button').click()");
         assert_eq!(reading.join().unwrap()["found"], false);
     });
@@ -241,13 +265,77 @@ fn with_a_server_of_sql_the_page_shows_its_statements() {
     query(&mut stream, "begin");
     query(&mut stream, "insert into t values (42)");
     let began = Instant::now();
-    loop {
+    let is_insert = |it: &Value| it["statement"] == "insert into t values (42)";
+    let state = loop {
         let state = serve.state();
-        let all = state["transactions"].as_array().unwrap();
-        if all.iter().any(|txn| txn["statement"] == "insert into t values (42)") {
-            break;
+        if state["transactions"].as_array().unwrap().iter().any(is_insert) {
+            break state;
         }
         assert!(began.elapsed() < Duration::from_secs(60), "{state}");
+        std::thread::sleep(Duration::from_millis(30));
+    };
+    // Its session is a lane, in the middle of that transaction.
+    let lanes = state["lanes"].as_array().unwrap();
+    let lane = lanes.iter().find(|lane| is_insert(lane)).unwrap_or_else(|| panic!("{state}"));
+    assert!(lane["open"].as_str().unwrap().starts_with(&format!("{}.", lane["session"])));
+    // The history so far is that of SQL, if it is asked for.
+    let (status, _) = serve.ask("GET", "/history?of=else", &Value::Null);
+    assert_eq!(status, 400);
+    let history = serve.raw("GET", "/history?of=sql", "", "");
+    assert!(history.contains("insert into t values (42)"), "{history}");
+    assert!(!serve.raw("GET", "/history", "", "").contains("insert into t"));
+}
+
+#[test]
+fn pages_of_other_servers_change_nothing_and_clients_without_a_browser_may() {
+    let serve = Serve::start(&[]);
+    let status = |method: &str, path: &str, header: &str, body: &str| {
+        let answer = serve.raw(method, path, header, body);
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    let level = r#"{"level":"ser"}"#;
+    for foreign in ["Origin: http://evil.example\r\n", "Sec-Fetch-Site: cross-site\r\n"] {
+        assert_eq!(status("PUT", "/admin/level", foreign, level), "403");
+        assert_eq!(status("POST", "/admin/reset", foreign, ""), "403");
+        assert_eq!(status("POST", "/live/answer", foreign, r#"{"question":0}"#), "403");
+    }
+    assert_eq!(serve.ask("GET", "/admin/level", &Value::Null).1["level"], "cc");
+    assert_eq!(status("PUT", "/admin/level", "", level), "200");
+    let own = format!("Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n", serve.address);
+    assert_eq!(status("PUT", "/admin/level", &own, level), "200");
+    let elsewhere = "GET /live HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    assert!(serve.bytes(elsewhere).starts_with("HTTP/1.1 403"));
+}
+
+#[test]
+fn a_statement_may_be_told_to_ask_no_more() {
+    let serve = Serve::start(&["--level", "cc", "--chooser", "ask"]);
+    serve.write(1);
+    serve.write(2);
+    let read = serve.reader();
+    std::thread::scope(|scope| {
+        let scan = read.replace("/read", "/scan");
+        let reading = scope.spawn(|| serve.post(&scan, &json!({ "prefix": "" })));
+        let number = serve.question()["question"].clone();
+        serve.post("/live/answer", &json!({ "question": number, "latest": true }));
+        assert_eq!(reading.join().unwrap()["entries"][0]["value"], 2);
+    });
+}
+
+#[test]
+fn a_read_whose_client_has_left_is_not_asked_about_any_longer() {
+    let serve = Serve::start(&["--chooser", "ask", "--ask-timeout", "1h"]);
+    serve.write(1);
+    let read = serve.reader();
+    let mut stream = TcpStream::connect(&serve.address).unwrap();
+    let body = r#"{"key":"x"}"#;
+    let head = format!("POST {read} HTTP/1.1\r\nHost: localhost\r\n");
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    serve.question();
+    drop(stream);
+    let began = Instant::now();
+    while !serve.state()["questions"].as_array().unwrap().is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(30));
     }
 }

@@ -97,7 +97,12 @@ fn a_person_steps_picks_goes_back_and_changes_the_level() {
     assert!(page.text("#anomalies h3").contains("lost update"), "{}", page.text("#anomalies"));
     assert!(browser.eval("return document.querySelectorAll('#anomalies svg').length") == json!(1));
     let address = || browser.eval("return location.hash").as_str().unwrap().to_owned();
-    assert_eq!(address(), "#p=lost-update&l=pc&s=0:i,1:i,0,1,0,1");
+    // The link says which program of that name it is, and has the token once all is over.
+    let link = address();
+    let (program, rest) = link.split_once("&l=").unwrap();
+    assert!(program.starts_with("#p=lost-update&h="), "{link}");
+    assert_eq!(rest, "pc&s=0:i,1:i,0,1,0,1&token=0:0,1:0");
+    assert_eq!(page.text("#behaviour code"), "0:0,1:0");
     assert!(page.text("#command code").contains("--replay 0:0,1:0"), "{}", page.text("#command"));
     // At snapshot isolation the second commit is refused, with the reason.
     page.click("#levels input[value=si]");
@@ -118,6 +123,124 @@ fn a_person_steps_picks_goes_back_and_changes_the_level() {
     page.click("#back");
     page.settle(8);
     assert!(page.text(".next[data-lane=\"1\"]").contains("commit"));
+    assert!(!address().contains("token="), "{}", address());
+    page.is_quiet(&play.url(""));
+}
+
+/// What the page says to an address that it does not play, which it must leave as it is.
+fn refuses(browser: &Browser, play: &Play, link: &str) -> String {
+    browser.go(&play.url(link));
+    let page = Page { browser };
+    page.wait("document.getElementById('said').textContent.includes('link')");
+    assert_eq!(browser.eval("return location.hash"), json!(link));
+    assert_eq!(browser.eval("return document.querySelectorAll('.lane').length"), json!(0));
+    page.text("#said")
+}
+
+#[test]
+fn a_link_is_played_only_where_its_program_is() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = Folder::new();
+    let before = "session solo { begin write(x, 1) commit }\n";
+    let path = folder.file("my.tx", before);
+    let play = Play::start(&[&path]);
+    let page = Page::open(&browser, &play.url(""));
+    page.go(0, 1);
+    let link = browser.eval("return location.hash").as_str().unwrap().to_owned();
+    // The same link means the same when the file has changed, and where there is no such file.
+    folder.file("my.tx", "session other { begin a := read(y) commit }\n");
+    for play in [Play::start(&[&path]), Play::start(&[])] {
+        let page = Page::open(&browser, &play.url(&link));
+        page.settle(1);
+        assert_eq!(page.text("#text").trim(), before.trim());
+        assert!(page.text(".cell").contains("solo-1"), "{}", page.text(".cell"));
+    }
+    let said = refuses(&browser, &play, "#p=gone.tx&l=cc&s=0,0");
+    assert!(said.contains("gone.tx, which is not offered here"), "{said}");
+    let said = refuses(&browser, &play, "#p=lost-update&h=0123456789&l=pc&s=0:i");
+    assert!(said.contains("another version of lost-update"), "{said}");
+    for damaged in ["#t=%%%&l=cc", "#p=lost-update&l=weird", "#t=_w&l=cc"] {
+        assert!(refuses(&browser, &play, damaged).contains("damaged"), "{damaged}");
+    }
+    // From there another program can be chosen.
+    browser.eval(
+        "const it = document.getElementById('program'); it.value = 'long-fork'; \
+         it.dispatchEvent(new Event('change'))",
+    );
+    page.settle(0);
+    // A link that comes while something is played leaves that as it is.
+    browser.eval("location.hash = '#p=gone.tx&l=cc'");
+    page.wait("document.getElementById('said').textContent.includes('gone.tx')");
+    assert!(page.text(".lane").contains("news_a"), "{}", page.text(".lane"));
+    assert_eq!(browser.eval("return location.hash"), json!("#p=gone.tx&l=cc"));
+}
+
+#[test]
+fn a_link_with_a_token_alone_shows_its_behaviour() {
+    let Some(browser) = Browser::open() else { return };
+    let play = Play::start(&[]);
+    let page = Page::open(&browser, &play.url("#p=write-skew&l=si&token=0:0.0,1:0.0"));
+    page.wait("document.getElementById('assertion').textContent.includes('broken')");
+    assert_eq!(page.text("#behaviour code"), "0:0.0,1:0.0");
+    page.is_quiet(&play.url(""));
+}
+
+#[test]
+fn what_cannot_be_played_leaves_the_page_as_it_is() {
+    let Some(browser) = Browser::open() else { return };
+    let play = Play::start(&[]);
+    let page = Page::open(&browser, &play.url("#p=lost-update&l=pc"));
+    page.go(0, 1);
+    let before = browser.eval("return location.hash");
+    browser.eval(
+        "document.getElementById('edit').open = true; document.getElementById('own').value = \
+         'session a { begin x := commit }'; document.getElementById('play-own').click()",
+    );
+    page.wait("document.getElementById('own-said').textContent.includes('line 1')");
+    assert_eq!(browser.eval("return document.getElementById('program').value"), "lost-update");
+    assert_eq!(browser.eval("return location.hash"), before);
+    // The next step is one of the program that is shown.
+    page.go(1, 2);
+    assert!(page.text(".cell").contains("ben-1"), "{}", page.text(".cell"));
+}
+
+#[test]
+fn keys_are_left_to_what_has_the_focus() {
+    let Some(browser) = Browser::open() else { return };
+    let play = Play::start(&[]);
+    let page = Page::open(&browser, &play.url("#p=write-skew&l=si&s=0:i,1:i"));
+    page.settle(2);
+    let press = |selector: &str, key: &str| {
+        let pressed = browser.eval(&format!(
+            "const it = document.querySelector(`{selector}`); it.focus(); \
+             return it.dispatchEvent(new KeyboardEvent('keydown', \
+             {{ key: '{key}', bubbles: true, cancelable: true }}))"
+        ));
+        // What the game takes does nothing else.
+        pressed == Value::Bool(false)
+    };
+    let is_left = [
+        ("#text", "ArrowLeft"),
+        (".scroll", "ArrowLeft"),
+        ("#copy", "a"),
+        ("#copy", "1"),
+        ("summary", "0"),
+        (".skip", "Backspace"),
+        ("#own", "a"),
+    ];
+    for (selector, key) in is_left {
+        assert!(!press(selector, key), "{selector} {key}");
+    }
+    page.settle(2);
+    assert!(press(".next button", "ArrowLeft"));
+    page.settle(1);
+    // A button that is disabled hands the focus on.
+    browser.eval("document.getElementById('back').focus()");
+    page.click("#back");
+    page.settle(0);
+    let focused = "return document.activeElement.closest('.next') !== null";
+    assert_eq!(browser.eval(focused), Value::Bool(true));
+    assert!(press(".next button", "2"));
     page.is_quiet(&play.url(""));
 }
 

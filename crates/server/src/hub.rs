@@ -10,6 +10,7 @@ use crate::error::{End, HubError};
 use crate::picks::Picks;
 use crate::questions::Questions;
 use crate::session::Slot;
+use crate::waiting::Waits;
 use serde_json::{Value, json};
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
@@ -211,11 +212,21 @@ impl Hub {
         }
     }
 
-    /// Does what may wait for a person, so that other requests go on meanwhile.
-    pub fn patiently<T>(&self, act: impl FnOnce() -> T) -> T {
-        match self.questions {
-            Some(_) => tokio::task::block_in_place(act),
-            None => act(),
+    /// Does what may wait for a person on a thread of its own, so that other requests go on. If the
+    /// client leaves meanwhile, the person is not asked any longer.
+    pub async fn patiently<T: Send + 'static>(
+        self: &Arc<Self>,
+        act: impl FnOnce(&Hub) -> Result<T, HubError> + Send + 'static,
+    ) -> Result<T, HubError> {
+        if self.questions.is_none() {
+            return act(self);
+        }
+        let (hub, client) = (Arc::clone(self), Waits::default());
+        let worked = tokio::task::spawn_blocking(client.work(move || act(&hub))).await;
+        match worked {
+            Ok(done) => done,
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(HubError::ShuttingDown),
         }
     }
 
@@ -228,6 +239,16 @@ impl Hub {
     pub fn watch(&self, cells: Arc<StoreCells>) {
         // Only the first one is looked at; there is one.
         let _ = self.watched.set(cells);
+    }
+
+    /// Whether people look at the store of SQL.
+    pub fn is_watching(&self) -> bool {
+        self.watched.get().is_some()
+    }
+
+    /// What clients of SQL have done so far, as far as it is remembered; nothing without them.
+    pub fn history_of_sql(&self) -> Option<History> {
+        self.watched.get().map(|cells| cells.history())
     }
 
     /// What goes on right now, of the last transactions.

@@ -36,6 +36,7 @@ mod questions;
 mod refusals;
 mod server;
 mod session;
+mod waiting;
 
 pub use config::Config;
 pub use contained::is_contained;

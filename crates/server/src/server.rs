@@ -2,7 +2,7 @@
 
 use crate::cells::StoreCells;
 use crate::config::Config;
-use crate::http;
+use crate::http::{self, Guard};
 use crate::hub::Hub;
 use crate::mysql::{Mysql, MysqlConfig};
 use crate::postgres::{Postgres, PostgresConfig, Registry};
@@ -181,8 +181,9 @@ impl Server {
         let mysql = mysql.map(|mysql| runtime.spawn(mysql.accept(stop.subscribe())));
         let left = runtime.block_on(async {
             let left = match http {
-                Some((listener, _)) => {
-                    let router = http::router(Arc::clone(&hub));
+                Some((listener, address)) => {
+                    let may_ask = Guard { is_local: address.ip().is_loopback() };
+                    let router = http::router(Arc::clone(&hub), may_ask);
                     Some(http::accept(listener, router, stop.subscribe()).await)
                 }
                 None => None,

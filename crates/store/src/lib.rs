@@ -64,5 +64,6 @@ pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use seriatim_history::Atom;
 pub use store::{
-    Asker, Glance, LEVELS, Question, Seen, SeenOp, Session, SettledCell, Store, StoreError, Txn,
+    Asker, Glance, LEVELS, Question, Seen, SeenOp, SeenSession, Session, SettledCell, Store,
+    StoreError, Txn,
 };

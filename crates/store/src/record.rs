@@ -127,7 +127,9 @@ impl Recorder<'_> {
 
     fn events<V: ToAtom>(&mut self, txn: u32, told: &Told<'_, V>, events: &[Recorded<V>]) {
         let is_aborted = status(told.state) == Status::Aborted;
-        let mut statement = match told.writes_only {
+        // Between reads that were asked about others have committed, so that their order counts.
+        let was_asked = events.iter().any(|event| matches!(event, Recorded::Asked));
+        let mut statement = match told.writes_only || was_asked {
             true => Default::default(),
             false => self.scans.statement(events, told.number, is_aborted),
         };
@@ -138,7 +140,7 @@ impl Recorder<'_> {
                     self.values.last.insert((told.number, *key), name);
                     self.columns.push_op(txn, OpKind::Write, KeyId(*key), name);
                 }
-                Recorded::Statement(_) => {}
+                Recorded::Statement(_) | Recorded::Asked => {}
                 _ if told.writes_only => {}
                 Recorded::Read { key, .. } | Recorded::OwnRead { key }
                     if statement.is_scanned(*key) => {}

@@ -22,6 +22,8 @@ pub(crate) enum Recorded<V> {
     },
     /// A read of all members of a group that were yet to come.
     Range(Range),
+    /// A person was asked what the next read returns; others went on meanwhile.
+    Asked,
     /// What comes from now on is done for this statement, up to the next one.
     Statement(Arc<StatementContent>),
 }

@@ -9,7 +9,7 @@ mod timing;
 mod txn;
 
 pub use asking::{Asker, Question};
-pub use glance::{Glance, Seen, SeenOp};
+pub use glance::{Glance, Seen, SeenOp, SeenSession};
 pub use settle::SettledCell;
 pub use txn::Txn;
 
@@ -189,8 +189,14 @@ struct Client {
     home: u32,
     /// How many transactions it has begun.
     begun: u32,
+    /// How many statements, or reads that are part of none.
+    statements: u64,
     /// The one that is open.
     open: Option<u32>,
+    /// The one that it began last.
+    last: Option<u32>,
+    /// Whether its user has dropped it.
+    is_gone: bool,
     /// Whether its last transaction failed.
     failed: bool,
     /// Whether its present statement is to read the latest versions.
@@ -338,8 +344,17 @@ impl<V> Store<V> {
         let mut inner = self.0.lock();
         let home = inner.engine.log.open_session();
         let timing = timing::Timing::default();
-        let client =
-            Client { home, begun: 0, open: None, failed: false, reads_latest: false, timing };
+        let client = Client {
+            home,
+            begun: 0,
+            statements: 0,
+            open: None,
+            last: None,
+            is_gone: false,
+            failed: false,
+            reads_latest: false,
+            timing,
+        };
         inner.clients.push(client);
         Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
     }
@@ -539,7 +554,7 @@ impl<V> Inner<V> {
         let home = if alone { self.engine.log.open_session() } else { client.home };
         let txn = self.engine.begin(home, level);
         let client = &mut self.clients[session as usize];
-        (client.begun, client.open) = (client.begun + 1, Some(txn));
+        (client.begun, client.open, client.last) = (client.begun + 1, Some(txn), Some(txn));
         txn
     }
 

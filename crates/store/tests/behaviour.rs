@@ -3,10 +3,11 @@
 use seriatim_check::{Answer, Checker, check};
 use seriatim_isolation::{Level, Order};
 use seriatim_store::{
-    Adversary, Choice, Chooser, Clock, Divergence, Group, LEVELS, Latest, Random, Script, Stale,
-    Store, StoreError, TxnName,
+    Adversary, Asker, Choice, Chooser, Clock, Divergence, Group, LEVELS, Latest, Question, Random,
+    Script, Stale, Store, StoreError, TxnName,
 };
 use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 fn small_random(state: &mut u64, below: u64) -> u64 {
@@ -463,7 +464,6 @@ fn levels_hold_with_the_order_that_was_asked_for() {
 #[test]
 fn members_that_are_forgotten_are_found_in_the_base() {
     use std::collections::HashMap;
-    use std::sync::{Arc, Mutex};
     type Kept = HashMap<(Group, u32), Option<u64>>;
     for (place, level) in LEVELS.into_iter().enumerate() {
         let horizon = std::num::NonZeroU32::new(7).unwrap();
@@ -573,4 +573,115 @@ fn what_is_forgotten_takes_its_times_along() {
     let times: Vec<(i64, i64)> = history.txns().filter_map(|txn| history.times(txn)).collect();
     assert!(times.len() < 20 && times.len() == history.txn_count(), "{times:?}");
     assert_eq!(times.last(), Some(&(98, 99)));
+}
+
+/// Somebody who does something at the first question, and has no opinion.
+struct Meanwhile(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Asker for Meanwhile {
+    fn ask(&self, _: Question) -> Option<Option<TxnName>> {
+        let act = self.0.lock().unwrap().take();
+        act.into_iter().for_each(|act| act());
+        None
+    }
+}
+
+/// A group of rows that each have two versions, and another key; while the reader of the group is
+/// asked about the first row, another session inserts a row and changes the last one and the key.
+/// Returns what the reader saw: the rows, and the key.
+fn read_while_others_insert(store: &Store<u64>) -> (Vec<(u32, Option<u64>)>, Option<u64>) {
+    const ROWS: Group = Group(1);
+    let write = |rows: &[(u32, u64)], key: u64| {
+        let mut txn = store.session().begin().unwrap();
+        rows.iter().for_each(|&(row, value)| txn.write_member(ROWS, row, value).unwrap());
+        txn.write("u", key).unwrap();
+        txn.commit().unwrap();
+    };
+    let rows: Vec<(u32, u64)> = (0..12).map(|row| (row, 1)).collect();
+    write(&rows, 1);
+    let other = store.session();
+    let insert = move || {
+        let mut txn = other.begin().unwrap();
+        for row in [11, 12] {
+            txn.write_member(ROWS, row, 2).unwrap();
+        }
+        txn.write("u", 2).unwrap();
+        txn.commit().unwrap();
+    };
+    store.set_asker(Arc::new(Meanwhile(Mutex::new(Some(Box::new(insert))))));
+    let reader = store.session();
+    let mut txn = reader.begin().unwrap();
+    txn.begin_statement(Default::default());
+    let found = txn.read_group(ROWS, None).unwrap();
+    // A second look is the same statement: what came since then is absent.
+    assert_eq!(txn.read_group(ROWS, None).unwrap(), found);
+    txn.begin_statement(Default::default());
+    let key = txn.read("u").unwrap();
+    txn.commit().unwrap();
+    (found, key)
+}
+
+#[test]
+fn rows_that_come_while_a_person_is_asked_are_absent_for_the_reader() {
+    for level in LEVELS {
+        let store: Store<u64> = Store::<u64>::builder(level).chooser(Latest).build().unwrap();
+        let (rows, key) = read_while_others_insert(&store);
+        assert!(rows.iter().all(|&(row, _)| row != 12), "{level}: {rows:?}");
+        // Only read committed may see the one who inserted and miss the row.
+        let sees = key == Some(2) || rows.contains(&(11, Some(2)));
+        assert_eq!(sees, level == Level::ReadCommitted, "{level}: {rows:?} {key:?}");
+        let history = store.history();
+        let report = check(&history, level);
+        assert_eq!(report.verdict(level).unwrap().answer(), Answer::Holds, "{level}");
+    }
+}
+
+#[test]
+fn rows_that_are_forgotten_while_a_person_is_asked_are_left_to_the_base() {
+    for level in LEVELS {
+        let store: Store<u64> = Store::<u64>::builder(level)
+            .chooser(Latest)
+            .horizon(NonZeroU32::new(1).unwrap())
+            .build()
+            .unwrap();
+        let forgotten: Arc<Mutex<Vec<u32>>> = Arc::default();
+        let keeper = Arc::clone(&forgotten);
+        store.set_base(move |cells| {
+            keeper.lock().unwrap().extend(cells.into_iter().map(|cell| cell.member));
+        });
+        let write = |session: &seriatim_store::Session<u64>, row: u32, value: u64| {
+            let mut txn = session.begin().unwrap();
+            txn.write_member(Group(1), row, value).unwrap();
+            txn.commit().unwrap();
+        };
+        let (one, other, reader) = (store.session(), store.session(), store.session());
+        let mut txn = reader.begin().unwrap();
+        txn.begin_statement(Default::default());
+        (0..8).for_each(|row| write(&one, row, 1));
+        let many = move || (0..40).for_each(|row| write(&other, 100 + row, 2));
+        store.set_asker(Arc::new(Meanwhile(Mutex::new(Some(Box::new(many))))));
+        let found = txn.read_group(Group(1), None).unwrap();
+        assert!(found.iter().all(|&(row, value)| row < 8 && value != Some(2)), "{level}");
+        txn.commit().unwrap();
+    }
+}
+
+#[test]
+fn a_glance_has_the_sessions_that_are_there_and_first_those_that_do_something() {
+    let store: Store<u64> = Store::<u64>::new(Level::Causal).unwrap();
+    let gone = store.session();
+    gone.begin().unwrap().commit().unwrap();
+    drop(gone);
+    let all: Vec<_> = (0..40).map(|_| store.session()).collect();
+    let open = all[35].begin().unwrap();
+    all[38].begin().unwrap().commit().unwrap();
+    let seen = store.glance(10, 10);
+    assert_eq!((seen.sessions, seen.present.len(), seen.others), (41, 24, 16));
+    let of = |number: u32| seen.present.iter().find(|session| session.number == number);
+    assert!(of(0).is_none());
+    assert_eq!(of(36).unwrap().open, Some(open.name()));
+    assert_eq!(of(39).map(|session| (session.begun, session.open)), Some((1, None)));
+    open.commit().unwrap();
+    drop(all);
+    assert!(store.glance(10, 10).present.is_empty());
 }

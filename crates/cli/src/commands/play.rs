@@ -93,7 +93,7 @@ fn offered(args: &Args) -> Result<Vec<Offered>, Failure> {
     let mut all = Vec::new();
     if let Some(input) = &args.input {
         let (game, level) = named(input)?;
-        all.push(Offered { game, level: args.level.unwrap_or(level) });
+        all.push(Offered { game, level: args.level.unwrap_or(level), is_ready: false });
     }
     for (name, text) in EXAMPLES {
         let input = Some(format!("examples/programs/{name}.tx"));
@@ -102,7 +102,7 @@ fn offered(args: &Args) -> Result<Vec<Offered>, Failure> {
         if all.iter().all(|offered| offered.game.name != name) {
             let own = args.level.filter(|_| args.input.is_none());
             let level = own.or_else(|| shown_at(text)).unwrap_or(Level::Causal);
-            all.push(Offered { game, level });
+            all.push(Offered { game, level, is_ready: true });
         }
     }
     Ok(all)

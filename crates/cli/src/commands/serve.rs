@@ -199,6 +199,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let manner = args.manner(protocol);
         output::message(&format!("listening on {protocol}://{address} {manner}\n"));
     }
+    if server.http_address().is_none() {
+        output::message("note: with --http ADDR, the page http://ADDR/live shows what goes on\n");
+    }
     let mut history = server.run();
     if let Some(sql) = sql {
         history = sql.history();

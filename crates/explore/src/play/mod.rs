@@ -189,9 +189,12 @@ impl<'p, V: Value, L: Local> Play<'p, V, L> {
         Play { deadline: Some(deadline), ..self }
     }
 
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     fn sets_max(&self) -> usize {
-        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if is_late { 0 } else { SETS_MAX }
+        if self.is_late() { 0 } else { SETS_MAX }
     }
 
     /// How many sessions there are.
@@ -398,16 +401,21 @@ impl<'p, V: Value, L: Local> Play<'p, V, L> {
         token: &str,
         steps_max: usize,
     ) -> Result<Vec<Step>, Misfit> {
-        let (mut play, mut steps) = (Play::new(program, level)?, Vec::new());
+        Play::new(program, level)?.follow(token, steps_max)
+    }
+
+    /// Goes from the beginning where a token of the explorer leads. Returns the steps, at most so
+    /// many. If it is too late for them, that is [`Misfit::Undecided`].
+    pub fn follow(&mut self, token: &str, steps_max: usize) -> Result<Vec<Step>, Misfit> {
+        let mut steps = Vec::new();
         for (session, places) in token::parse(token)? {
             let mut places = places.into_iter();
             loop {
-                let next = play.next(session)?;
-                let step = match next {
+                let step = match self.next(session)? {
                     Next::Over => return Err(Misfit::Over),
                     Next::Read { key } => {
                         let place = places.next().ok_or(Misfit::NeedsVersion(key))?;
-                        Step::Pick(session, play.nth(place)?)
+                        Step::Pick(session, self.nth(place)?)
                     }
                     _ => Step::Go(session),
                 };
@@ -415,11 +423,14 @@ impl<'p, V: Value, L: Local> Play<'p, V, L> {
                     let problem = format!("it has more than {steps_max} steps");
                     return Err(ExploreError::Token(problem).into());
                 }
+                if self.is_late() {
+                    return Err(Misfit::Undecided);
+                }
                 steps.push(step);
-                if play.step(step)? == Happened::Refused {
+                if self.step(step)? == Happened::Refused {
                     return Err(Misfit::Forbidden);
                 }
-                if !play.is_open(session) {
+                if !self.is_open(session) {
                     break;
                 }
             }

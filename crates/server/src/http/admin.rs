@@ -99,6 +99,6 @@ impl Shape for Reset {
 }
 
 pub(super) async fn reset(State(hub): State<Shared>, Payload(body): Payload<Reset>) -> Reply {
-    hub.patiently(|| hub.reset(body.values, body.seed))?;
+    hub.patiently(move |hub| hub.reset(body.values, body.seed)).await?;
     Ok(Answer::ok(json!({ "reset": true })))
 }

@@ -3,7 +3,7 @@
 use super::payload::{Payload, Shape};
 use super::problem::Problem;
 use super::{Answer, Reply, Shared};
-use crate::questions::Pending;
+use crate::questions::{Answer as Said, Pending};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -12,20 +12,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use seriatim_report::clean;
 use seriatim_report::page::live as page;
-use seriatim_store::{Seen, SeenOp, TxnName};
+use seriatim_store::{Seen, SeenOp, SeenSession, TxnName};
 
 /// The last transactions that are shown, and of each the last operations.
 const TXNS_MAX: usize = 40;
 const OPS_MAX: usize = 12;
-/// Versions of a question, and characters of a value or statement.
-const VERSIONS_MAX: usize = 50;
+/// Characters of a value or statement.
 const CHARS_MAX: usize = 300;
 
 fn file(kind: &'static str, content: impl Into<Body>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CONTENT_SECURITY_POLICY, page::POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
     ];
@@ -60,10 +58,22 @@ pub(super) async fn state(State(hub): State<Shared>) -> Reply {
         "chooser": if asks.is_some() { "ask" } else { hub.chooser().code() },
         "ask_seconds": asks,
         "sessions": seen.sessions,
+        "lanes": seen.present.iter().map(lane).collect::<Vec<_>>(),
+        "lanes_left": seen.others,
+        "of": if hub.is_watching() { "sql" } else { "http" },
         "begun": seen.begun,
         "transactions": txns,
         "questions": open,
     })))
+}
+
+fn lane(seen: &SeenSession) -> Value {
+    json!({
+        "session": seen.number,
+        "begun": seen.begun,
+        "open": seen.open.map(name),
+        "statement": seen.statement.as_ref().map(|statement| short(&statement.text)),
+    })
 }
 
 fn txn(seen: &Seen) -> Value {
@@ -102,15 +112,13 @@ fn question(id: u64, pending: &Pending) -> Value {
         json!({ "writer": writer, "value": value })
     };
     let asked = &pending.question;
-    // The newest are those that people want.
-    let before = asked.versions.len().saturating_sub(VERSIONS_MAX);
     json!({
         "question": id,
         "reader": name(asked.reader),
         "key": short(&asked.key),
         "statement": asked.statement.as_ref().map(|statement| short(&statement.text)),
-        "versions": asked.versions[before..].iter().map(version).collect::<Vec<_>>(),
-        "versions_before": before,
+        "versions": asked.versions.iter().map(version).collect::<Vec<_>>(),
+        "versions_before": asked.versions_before,
         "waits_seconds": pending.since.elapsed().as_secs_f64(),
     })
 }
@@ -135,16 +143,21 @@ pub(super) struct Picked {
     question: u64,
     /// The writer of the version, as the question has it; `null` for the initial one.
     writer: Option<String>,
+    /// Instead: the latest version, also at all other reads of the statement.
+    #[serde(default)]
+    latest: bool,
 }
 
 impl Shape for Picked {
-    const EXPECTED: &'static str = r#"{"question": number, "writer": text or null}"#;
+    const EXPECTED: &'static str =
+        r#"{"question": number, "writer": text or null, or "latest": true}"#;
 }
 
 pub(super) async fn answer(State(hub): State<Shared>, Payload(picked): Payload<Picked>) -> Reply {
     let writer = picked.writer.as_deref().map(parse_name).transpose()?;
+    let said = if picked.latest { Said::LatestForStatement } else { Said::Version(writer) };
     let questions = hub.questions();
-    match questions.is_some_and(|questions| questions.answer(picked.question, writer)) {
+    match questions.is_some_and(|questions| questions.answer(picked.question, said)) {
         true => Ok(Answer::ok(json!({ "answered": true }))),
         false => Err(Problem {
             status: StatusCode::CONFLICT,

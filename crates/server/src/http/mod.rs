@@ -6,6 +6,7 @@
 
 mod accept;
 mod admin;
+mod guard;
 mod history;
 mod live;
 mod openapi;
@@ -15,12 +16,14 @@ mod stalled;
 mod transactions;
 
 pub(crate) use accept::accept;
+pub(crate) use guard::{Guard, guard};
 pub(crate) use problem::Problem;
 
 use crate::hub::Hub;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, header};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, delete, get, post, put};
 use serde::Serialize;
@@ -67,15 +70,15 @@ fn page_routes() -> [(&'static str, MethodRouter<Shared>); 6] {
     ]
 }
 
-/// Answers requests about `hub`.
-pub(crate) fn router(hub: Shared) -> Router {
+/// Answers requests about `hub`, of those that may ask.
+pub(crate) fn router(hub: Shared, may_ask: Guard) -> Router {
     let limit = DefaultBodyLimit::max(hub.body_bytes_max);
     let add = |router: Router<Shared>, (_, path, handler)| router.route(path, handler);
     let router = routes().into_iter().fold(Router::new(), add);
     let add = |router: Router<Shared>, (path, handler)| router.route(path, handler);
     let router = page_routes().into_iter().fold(router, add);
     let router = router.fallback(unknown_path).method_not_allowed_fallback(wrong_method);
-    router.layer(limit).with_state(hub)
+    router.layer(limit).layer(middleware::from_fn_with_state(may_ask, guard)).with_state(hub)
 }
 
 async fn unknown_path() -> Problem {

@@ -16,7 +16,7 @@ pub(super) async fn open_session(State(hub): State<Shared>) -> Reply {
 }
 
 pub(super) async fn close_session(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
-    hub.patiently(|| hub.close_session(id))?;
+    hub.patiently(move |hub| hub.close_session(id)).await?;
     Ok(Answer::ok(json!({ "closed": true })))
 }
 
@@ -67,7 +67,8 @@ pub(super) async fn read(
     SessionId(id): SessionId,
     Payload(body): Payload<Key>,
 ) -> Reply {
-    let value = hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.read(&body.key)))?;
+    let value =
+        hub.patiently(move |hub| hub.slot(id)?.in_transaction(|txn| txn.read(&body.key))).await?;
     Ok(Answer::ok(json!({ "found": value.is_some(), "value": value })))
 }
 
@@ -76,7 +77,7 @@ pub(super) async fn remove(
     SessionId(id): SessionId,
     Payload(body): Payload<Key>,
 ) -> Reply {
-    hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.remove(&body.key)))?;
+    hub.patiently(move |hub| hub.slot(id)?.in_transaction(|txn| txn.remove(&body.key))).await?;
     Ok(Answer::ok(json!({ "removed": true })))
 }
 
@@ -95,7 +96,9 @@ pub(super) async fn scan(
     SessionId(id): SessionId,
     Payload(body): Payload<Prefix>,
 ) -> Reply {
-    let found = hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.scan(&body.prefix)))?;
+    let found = hub
+        .patiently(move |hub| hub.slot(id)?.in_transaction(|txn| txn.scan(&body.prefix)))
+        .await?;
     let entries: Vec<Value> =
         found.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
     Ok(Answer::ok(json!({ "entries": entries })))
@@ -117,7 +120,8 @@ pub(super) async fn write(
     SessionId(id): SessionId,
     Payload(body): Payload<Write>,
 ) -> Reply {
-    hub.patiently(|| hub.slot(id)?.in_transaction(|txn| txn.write(&body.key, body.value)))?;
+    hub.patiently(move |hub| hub.slot(id)?.in_transaction(|txn| txn.write(&body.key, body.value)))
+        .await?;
     Ok(Answer::ok(json!({ "written": true })))
 }
 
@@ -146,21 +150,23 @@ pub(super) async fn compare_and_set(
     Payload(body): Payload<CompareAndSet>,
 ) -> Reply {
     let CompareAndSet { key, expected, value } = body;
-    let set = hub.patiently(|| {
-        let slot = hub.slot(id)?;
-        slot.in_transaction(|txn| txn.compare_and_set(&key, expected.as_ref(), value))
-    })?;
+    let set = hub
+        .patiently(move |hub| {
+            let slot = hub.slot(id)?;
+            slot.in_transaction(|txn| txn.compare_and_set(&key, expected.as_ref(), value))
+        })
+        .await?;
     Ok(Answer::ok(json!({ "set": set })))
 }
 
 pub(super) async fn commit(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
-    hub.patiently(|| hub.slot(id)?.commit())?;
+    hub.patiently(move |hub| hub.slot(id)?.commit()).await?;
     Ok(Answer::ok(json!({ "committed": true })))
 }
 
 /// Not an error without a transaction: clients abort when they do not know whether the last request
 /// has arrived.
 pub(super) async fn abort(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
-    let aborted = hub.patiently(|| hub.slot(id)?.abort())?;
+    let aborted = hub.patiently(move |hub| hub.slot(id)?.abort()).await?;
     Ok(Answer::ok(json!({ "aborted": aborted })))
 }

@@ -7,11 +7,11 @@ use super::state::{self, Asked, Attacked, Problem, State};
 use seriatim_apps::App;
 use seriatim_apps::clients::ClientProgram;
 use seriatim_explore::lang::{LangError, Registers, Source};
-use seriatim_explore::play::{Play, Step};
+use seriatim_explore::play::{Misfit, Play, Step};
 use seriatim_explore::{Local, Value};
 use seriatim_history::History;
-use seriatim_isolation::Level;
 use seriatim_report::clean;
+use seriatim_report::page::play::Fragment;
 use seriatim_runs::explore as apps;
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +27,10 @@ pub struct Game {
     pub text: Option<String>,
     /// What `seriatim explore` calls it, if it can be explored.
     pub input: Option<String>,
+    /// Whether its text is one in the language of `explore`.
+    pub(super) is_program: bool,
+    /// All that its steps depend on.
+    content: String,
     rules: Arc<dyn Rules>,
 }
 
@@ -51,6 +55,8 @@ impl Game {
             about: about.join(" "),
             text: Some(text.to_owned()),
             input,
+            is_program: true,
+            content: text.to_owned(),
             rules: Arc::new(of_source(&source)),
         })
     }
@@ -69,6 +75,9 @@ impl Game {
             about: "A shipped application; its clients run as they are.".to_owned(),
             text: None,
             input: Some(app.name().to_owned()),
+            is_program: false,
+            // Its code is that of this version.
+            content: format!("{} {}", app.name(), env!("CARGO_PKG_VERSION")),
             rules: Arc::new(kind),
         }
     }
@@ -86,8 +95,10 @@ impl Game {
         Game {
             name: name.to_owned(),
             about: "Random clients of an application.".to_owned(),
+            content: text.clone(),
             text: Some(text),
             input: Some(name.to_owned()),
+            is_program: false,
             rules: Arc::new(kind),
         }
     }
@@ -95,7 +106,7 @@ impl Game {
     /// A history, whose reads may return something else than they did; what is wrong with it if it
     /// cannot be played.
     pub fn history(name: &str, history: &History) -> Result<Game, String> {
-        let Recorded { program, observed } = Recorded::of(history)?;
+        let Recorded { program, observed, content } = Recorded::of(history)?;
         let kind: Kind<Cell, ()> = Kind {
             program,
             failed: Box::new(|()| None),
@@ -110,8 +121,17 @@ impl Game {
                 .to_owned(),
             text: None,
             input: None,
+            is_program: false,
+            content,
             rules: Arc::new(kind),
         })
+    }
+
+    /// Tells it apart from others of its name, in links: FNV-1a of its content, in short.
+    pub(super) fn hash(&self) -> String {
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        let hash = self.content.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+        format!("{:010x}", hash >> 24)
     }
 
     /// How many sessions it has.
@@ -120,8 +140,13 @@ impl Game {
     }
 
     /// The steps that a token of the explorer names.
-    pub(super) fn steps_of(&self, level: Level, token: &str) -> Result<Vec<Step>, Problem> {
-        self.rules.steps_of(level, token)
+    pub(super) fn steps_of(&self, asked: &Asked, token: &str) -> Result<Vec<Step>, Problem> {
+        self.rules.steps_of(asked, token)
+    }
+
+    /// Why a step behind those that were asked about is not allowed.
+    pub(super) fn reason(&self, asked: &Asked, step: Step) -> Result<Option<Fragment>, Problem> {
+        self.rules.reason(asked, step)
     }
 
     /// Where these steps lead.
@@ -164,7 +189,8 @@ fn saw(values: &[seriatim_apps::Value]) -> String {
 trait Rules: Send + Sync {
     fn state(&self, asked: &Asked, input: Option<&str>) -> Result<State, Problem>;
     fn attack(&self, asked: &Asked) -> Result<Attacked, Problem>;
-    fn steps_of(&self, level: Level, token: &str) -> Result<Vec<Step>, Problem>;
+    fn steps_of(&self, asked: &Asked, token: &str) -> Result<Vec<Step>, Problem>;
+    fn reason(&self, asked: &Asked, step: Step) -> Result<Option<Fragment>, Problem>;
     fn sessions(&self) -> usize;
 }
 
@@ -177,8 +203,16 @@ impl<V: Value, L: Local> Rules for Kind<V, L> {
         super::attack::attack(self, asked)
     }
 
-    fn steps_of(&self, level: Level, token: &str) -> Result<Vec<Step>, Problem> {
-        Ok(Play::steps_of(&self.program, level, token, super::STEPS_MAX)?)
+    fn steps_of(&self, asked: &Asked, token: &str) -> Result<Vec<Step>, Problem> {
+        let play = Play::new(&self.program, asked.level).map_err(Misfit::from)?;
+        match play.until(asked.deadline).follow(token, super::STEPS_MAX) {
+            Err(Misfit::Undecided) => Err(Problem::TooLong),
+            steps => Ok(steps?),
+        }
+    }
+
+    fn reason(&self, asked: &Asked, step: Step) -> Result<Option<Fragment>, Problem> {
+        state::reason(self, asked, step)
     }
 
     fn sessions(&self) -> usize {

@@ -16,13 +16,13 @@ mod state;
 
 pub use game::Game;
 
-use crate::http::{self, Answer, Problem};
+use crate::http::{self, Answer, Guard, Problem, guard};
 use crate::server::{ServeError, Stopper, unusable};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::{self, Next};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde::Deserialize;
@@ -60,15 +60,14 @@ pub struct Offered {
     pub game: Game,
     /// The level that is set first.
     pub level: Level,
+    /// Whether every server has it, so that a link need not hold its text.
+    pub is_ready: bool,
 }
 
 /// What requests are answered from.
 struct Desk {
     offered: Vec<Offered>,
     workers: Arc<Semaphore>,
-    /// Whether names of other machines are refused: with them a page from elsewhere could read
-    /// what is offered here.
-    is_local: bool,
 }
 
 /// A server of the page that listens.
@@ -105,7 +104,7 @@ impl PlayServer {
             bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
         let (listener, address) = bound.map_err(|source| unusable(address, source))?;
         let workers = Arc::new(Semaphore::new(WORKERS));
-        let desk = Arc::new(Desk { offered, workers, is_local: address.ip().is_loopback() });
+        let desk = Arc::new(Desk { offered, workers });
         Ok(PlayServer { runtime, listener, address, desk, stop: watch::Sender::new(false) })
     }
 
@@ -121,13 +120,14 @@ impl PlayServer {
 
     /// Serves until it is stopped.
     pub fn run(self) {
-        let PlayServer { runtime, listener, desk, stop, .. } = self;
-        drop(runtime.block_on(http::accept(listener, router(desk), stop.subscribe())));
+        let PlayServer { runtime, listener, address, desk, stop } = self;
+        let router = router(desk, Guard { is_local: address.ip().is_loopback() });
+        drop(runtime.block_on(http::accept(listener, router, stop.subscribe())));
         runtime.shutdown_background();
     }
 }
 
-fn router(desk: Arc<Desk>) -> Router {
+fn router(desk: Arc<Desk>, may_ask: Guard) -> Router {
     let unknown = || async {
         let message = "there is nothing at this path; the page is at /".to_owned();
         Problem { status: StatusCode::NOT_FOUND, code: "unknown_path", message }
@@ -145,10 +145,12 @@ fn router(desk: Arc<Desk>) -> Router {
         .route("/state", post(state))
         .route("/attack", post(attack))
         .route("/token", post(token))
+        .route("/reason", post(reason))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .layer(middleware::from_fn_with_state(Arc::clone(&desk), guard))
+        .layer(middleware::from_fn_with_state(may_ask, guard))
+        .layer(middleware::map_response(limited))
         .with_state(desk)
 }
 
@@ -156,44 +158,25 @@ fn file(kind: &'static str, content: impl Into<Body>) -> Response {
     ([(header::CONTENT_TYPE, kind)], content.into()).into_response()
 }
 
-/// Refuses names of other machines, and says with each answer what a page may do.
-async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    let mut response = match host.is_some_and(|host| !desk.is_local || is_local(host)) {
-        true => next.run(request).await,
-        false => {
-            let message = "this server answers requests to this machine only".to_owned();
-            Problem { status: StatusCode::FORBIDDEN, code: "wrong_host", message }.into_response()
-        }
-    };
-    let headers = response.headers_mut();
+/// Says with each answer what a page may do.
+async fn limited(mut response: Response) -> Response {
     let always = [
         (header::CONTENT_SECURITY_POLICY, page::POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "no-store"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
     for (name, value) in always {
-        headers.insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
     response
 }
 
-/// Whether a host, with its port if it has one, is a name of this machine.
-fn is_local(host: &str) -> bool {
-    let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((address, _)) => address,
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    let is_address = |ip: std::net::IpAddr| ip.is_loopback();
-    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_address)
-}
-
 async fn games(State(desk): State<Arc<Desk>>) -> Answer {
-    let told = |Offered { game, level }: &Offered| {
+    let told = |Offered { game, level, is_ready }: &Offered| {
         let Game { name, about, text, .. } = game;
-        json!({ "name": name, "about": about, "text": text, "level": level.code() })
+        // A link to what has no hash holds its text.
+        let hash = (*is_ready || !game.is_program).then(|| game.hash());
+        json!({ "name": name, "about": about, "text": text, "level": level.code(), "hash": hash })
     };
     Answer::ok(desk.offered.iter().map(told).collect::<Vec<_>>())
 }
@@ -212,6 +195,8 @@ struct Question {
     /// The session whose read the adversary is to pick for.
     session: Option<u32>,
     token: Option<String>,
+    /// The step whose reason is asked for.
+    step: Option<String>,
 }
 
 const EXPECTED: &str = r#"{"name" or "text": text, "level": text, "steps": text}"#;
@@ -342,23 +327,17 @@ async fn attack(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answe
 async fn token(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answer, Problem> {
     work(desk, request, |game, question| {
         let token = question.token.as_deref().unwrap_or_default();
-        let steps = game.steps_of(question.level()?, token)?;
+        let steps = game.steps_of(&question.asked(Instant::now() + WORK_MAX)?, token)?;
         Ok(Answer::ok(json!({ "steps": steps_text(&steps) })))
     })
     .await
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_this_machine_are_known_with_and_without_a_port() {
-        for host in ["localhost", "LOCALHOST:80", "127.0.0.1:4747", "127.0.0.2", "[::1]:4747"] {
-            assert!(is_local(host), "{host}");
-        }
-        for host in ["", ":80", "evil.example", "localhost.evil.example:80", "10.0.0.1", "[::2]"] {
-            assert!(!is_local(host), "{host}");
-        }
-    }
+async fn reason(State(desk): State<Arc<Desk>>, request: Request) -> Result<Answer, Problem> {
+    work(desk, request, |game, question| {
+        let step = question.step.as_deref().unwrap_or_default().parse().map_err(bad)?;
+        let reason = game.reason(&question.asked(Instant::now() + WORK_MAX)?, step)?;
+        Ok(Answer::ok(json!({ "reason": reason })))
+    })
+    .await
 }

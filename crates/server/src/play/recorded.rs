@@ -1,12 +1,13 @@
 //! A history as a program: each transaction does what it did, but its reads may return something
-//! else.
+//! else. An append reads its list and writes it with one element more, as databases do that have no
+//! lists of their own.
 
 use super::kind::Observed;
 use seriatim_explore::play::Named;
 use seriatim_explore::{Program, Tx};
-use seriatim_history::{History, KeyId, OpKind, Status, TxnId, Value};
+use seriatim_history::{History, KeyId, Op, OpKind, Status, TxnId, Value, ValueKind};
 use seriatim_report::clean;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -35,22 +36,37 @@ impl fmt::Display for Cell {
 pub(super) struct Recorded {
     pub program: Program<Cell, ()>,
     pub observed: Observed,
+    /// All that the program is made of, as text.
+    pub content: String,
 }
 
 /// What a transaction does again.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 enum Does {
     Read(String),
     Write(String, Cell),
+    /// An element at the end of a list.
+    Append(String, String),
     Abort,
+}
+
+impl Cell {
+    /// A list with one element more.
+    fn with(&self, element: &str) -> Cell {
+        Cell(match self.0.strip_suffix(']') {
+            None | Some("[") => format!("[{element}]").into(),
+            Some(elements) => format!("{elements} {element}]").into(),
+        })
+    }
 }
 
 impl Recorded {
     pub fn of(history: &History) -> Result<Recorded, String> {
         refuse(history)?;
-        let mut program = Program::new();
+        let (mut program, mut content) = (Program::new(), String::new());
         let (writers, mut observed) = (writers(history), HashMap::new());
         for (key, value) in initial(history, &writers) {
+            content += &format!("{} = {}\n", name(history, key), history.value_text(value));
             program.initial(&name(history, key), cell(history, value));
         }
         for (session, id) in history.sessions().enumerate() {
@@ -59,20 +75,16 @@ impl Recorded {
                 let named = Named { session: session as u32, txn: txn as u32 };
                 note_observed(history, TxnId(number), named, &writers, &mut observed);
                 let does = does(history, TxnId(number));
+                content += &format!("{session} {does:?}\n");
                 described.transaction(move |tx, ()| again(tx, &does));
             }
         }
-        Ok(Recorded { program, observed })
+        Ok(Recorded { program, observed, content })
     }
 }
 
 fn refuse(history: &History) -> Result<(), String> {
     let (sessions, txns, ops) = (history.session_count(), history.txn_count(), history.op_count());
-    if history.has_lists() || history.kinds().contains(&OpKind::Append) {
-        let problem = "the history has lists, which cannot be played; histories of keys and values \
-                       can";
-        return Err(problem.to_owned());
-    }
     if sessions > SESSIONS_MAX || txns > TXNS_MAX || ops > OPS_MAX {
         return Err(format!(
             "the history has {sessions} sessions, {txns} transactions and {ops} operations, which \
@@ -89,8 +101,8 @@ fn name(history: &History, key: KeyId) -> String {
 
 /// What registers hold at first: what the history says of one by name, or what was read of it and
 /// nobody wrote. The others hold nil, beside which a format may allow one other value for all.
-fn initial(history: &History, writers: &Writers) -> HashMap<KeyId, Value> {
-    let mut values: HashMap<KeyId, Value> =
+fn initial(history: &History, writers: &Writers) -> BTreeMap<KeyId, Value> {
+    let mut values: BTreeMap<KeyId, Value> =
         history.initial().values.iter().map(|(&key, &value)| (key, value)).collect();
     let txns = (0..history.txn_count() as u32).map(TxnId);
     for op in txns.flat_map(|txn| ops(history, txn)).filter(|op| !op.kind.is_write()) {
@@ -122,7 +134,7 @@ fn writers(history: &History) -> Writers {
     writers
 }
 
-fn ops(history: &History, txn: TxnId) -> impl Iterator<Item = seriatim_history::Op> {
+fn ops(history: &History, txn: TxnId) -> impl Iterator<Item = Op> {
     history.ops_of(txn).map(|number| history.op(seriatim_history::OpId(number)))
 }
 
@@ -135,23 +147,37 @@ fn note_observed(
 ) {
     let (mut number, mut own) = (0, Vec::new());
     for op in ops(history, txn) {
+        let is_own = own.contains(&op.key);
+        if !op.kind.is_write() && !is_own {
+            let writer = observed_writer(history, op, writers);
+            observed.extend(writer.map(|writer| ((named, number), writer)));
+        }
+        // An append reads, too, and nobody saw what.
+        number += usize::from(op.kind != OpKind::Write && !is_own);
         if op.kind.is_write() {
             own.push(op.key);
-        } else if !own.contains(&op.key) {
-            let writer = writers.get(&(op.key, op.value)).copied();
-            let initial = history.initial().value_of(op.key);
-            if writer.is_some() || op.value == Value::NULL || initial == Some(op.value) {
-                observed.insert((named, number), writer);
-            }
-            number += 1;
         }
     }
+}
+
+/// Who wrote what a read returned, if that is known.
+fn observed_writer(history: &History, read: Op, writers: &Writers) -> Option<Option<Named>> {
+    let written = match read.value.kind() {
+        // A list is that of its last element.
+        ValueKind::List(number) => history.list(number).last().copied().unwrap_or(Value::NULL),
+        _ => read.value,
+    };
+    let writer = writers.get(&(read.key, written)).copied();
+    let initial = history.initial().value_of(read.key);
+    let is_known = writer.is_some() || written == Value::NULL || initial == Some(written);
+    is_known.then_some(writer)
 }
 
 fn does(history: &History, txn: TxnId) -> Vec<Does> {
     let each = ops(history, txn).map(|op| match op.kind {
         OpKind::Write => Does::Write(name(history, op.key), cell(history, op.value)),
-        _ => Does::Read(name(history, op.key)),
+        OpKind::Append => Does::Append(name(history, op.key), history.value_text(op.value)),
+        OpKind::Read => Does::Read(name(history, op.key)),
     });
     let abort = (history.status(txn) == Status::Aborted).then_some(Does::Abort);
     each.chain(abort).collect()
@@ -164,6 +190,10 @@ fn again(tx: &mut Tx<'_, Cell>, does: &[Does]) -> Result<(), seriatim_explore::S
                 tx.read(key)?;
             }
             Does::Write(key, value) => tx.write(key, value.clone())?,
+            Does::Append(key, element) => {
+                let list = tx.read(key)?;
+                tx.write(key, list.with(element))?;
+            }
             Does::Abort => return tx.abort(),
         }
     }
@@ -183,7 +213,7 @@ mod tests {
     #[test]
     fn what_reads_returned_is_known_and_they_may_return_something_else() {
         let history = notation::parse("ann: r(x,nil) w(x,1) r(x,1)\nben: r(x,1) w(x,2)").unwrap();
-        let Recorded { program, observed } = Recorded::of(&history).unwrap();
+        let Recorded { program, observed, .. } = Recorded::of(&history).unwrap();
         // The last read of ann is one of its own write.
         assert_eq!(observed, HashMap::from([((ANN, 0), None), ((BEN, 0), Some(ANN))]));
         let mut play = Play::new(&program, Level::PrefixConsistency).unwrap();
@@ -206,11 +236,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_or_has_lists_is_refused() {
+    fn what_is_too_large_is_refused() {
         let many: String = (0..30).map(|number| format!("s{number}: w(x,{number})\n")).collect();
         let problem = Recorded::of(&notation::parse(&many).unwrap()).err().unwrap();
         assert!(problem.contains("30 sessions") && problem.contains("minimize"), "{problem}");
-        let lists = notation::parse("a: a(x,1)\nb: r(x,[1])").unwrap();
-        assert!(Recorded::of(&lists).err().unwrap().contains("lists"));
+    }
+
+    #[test]
+    fn an_append_reads_a_list_and_writes_it_with_one_element_more() {
+        let history = notation::parse("ann: a(x,1) a(x,2)\nben: a(x,3)\ncid: r(x,[1 2])").unwrap();
+        let Recorded { program, observed, .. } = Recorded::of(&history).unwrap();
+        let cid = Named { session: 2, txn: 0 };
+        assert_eq!(observed, HashMap::from([((cid, 0), Some(ANN))]));
+        let mut play = Play::new(&program, Level::PrefixConsistency).unwrap();
+        // Both begin with the empty list, and one of them gets lost.
+        let steps = [Step::Pick(0, None), Step::Pick(1, None)];
+        let rest = [0, 0, 0, 0, 1, 1].map(Step::Go);
+        for step in steps.into_iter().chain(rest) {
+            assert!(play.step(step).is_ok(), "{step}");
+        }
+        let values: Vec<String> =
+            play.candidates(2).unwrap().iter().map(|it| it.value.to_string()).collect();
+        assert_eq!(values, ["nil", "[1 2]", "[3]"]);
+        assert_eq!(play.holds(Level::SnapshotIsolation), Some(false));
     }
 }

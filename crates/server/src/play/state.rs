@@ -10,10 +10,18 @@ use seriatim_history::History;
 use seriatim_isolation::Level;
 use seriatim_report::clean;
 use seriatim_report::page::play::{self as pictures, Fragment};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// So many versions that are not allowed are told with the reason, in one answer.
+/// So many versions that are not allowed are told with the reason, in one answer; the reasons of
+/// others are asked for one by one.
 const REASONS_MAX: usize = 12;
+/// The same for commits that were refused: the last ones.
+const REFUSALS_MAX: usize = 4;
+/// The time that is left for what comes after the steps.
+const REST: Duration = Duration::from_secs(1);
+/// The number of the picture of a reason that was asked for: no other one on the page has it.
+const ASKED_PICTURE: usize = 90;
 /// So many anomalies of the history so far are told.
 const ANOMALIES_MAX: usize = 3;
 /// What one check may take.
@@ -43,7 +51,10 @@ pub(super) enum Problem {
 
 impl From<Misfit> for Problem {
     fn from(misfit: Misfit) -> Problem {
-        Problem::Program(misfit.to_string())
+        match misfit {
+            Misfit::Undecided => Problem::TooLong,
+            misfit => Problem::Program(misfit.to_string()),
+        }
     }
 }
 
@@ -167,6 +178,7 @@ pub(super) fn state<V: Value, L: Local>(
     let mut table = Table::new(kind, asked)?;
     let stopped = table.take_all(&asked.steps)?;
     let sessions = table.lanes()?;
+    table.explain_refusals();
     let is_over = table.play.is_over();
     let token = table.play.token();
     let command = input.zip(token.as_ref()).map(|(input, token)| {
@@ -189,6 +201,38 @@ pub(super) fn state<V: Value, L: Local>(
     })
 }
 
+/// Why a step behind `asked.steps` is not allowed: a read, or the commit that is next.
+pub(super) fn reason<V: Value, L: Local>(
+    kind: &Kind<V, L>,
+    asked: &Asked,
+    step: Step,
+) -> Result<Option<Fragment>, Problem> {
+    let mut table = Table::new(kind, asked)?;
+    table.pictures = ASKED_PICTURE - 1;
+    for &step in &asked.steps {
+        table.play.step(step)?;
+    }
+    let session = step.session();
+    let Some(txn) = table.play.current(session) else { return Ok(None) };
+    match step {
+        Step::Pick(_, writer) => table.reason_of(session, writer),
+        Step::Go(_) if table.play.next(session)? == Next::Commit => {
+            let history = table.play.history_with_commit(session)?;
+            Ok(table.explained(&history, txn))
+        }
+        Step::Go(_) => Ok(None),
+    }
+}
+
+/// A commit that was refused.
+struct Refusal {
+    /// The number of its row.
+    row: usize,
+    txn: Named,
+    /// What the level does not allow.
+    history: History,
+}
+
 /// A game while it is played.
 pub(super) struct Table<'k, V, L> {
     kind: &'k Kind<V, L>,
@@ -197,6 +241,8 @@ pub(super) struct Table<'k, V, L> {
     level: Level,
     deadline: Instant,
     rows: Vec<Row>,
+    /// The last of them that are told with the reason.
+    refusals: VecDeque<Refusal>,
     /// Pictures so far: each has its number, for what is named in it.
     pictures: usize,
     reasons: usize,
@@ -208,21 +254,26 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
             Play::new(&kind.program, asked.level).map_err(Misfit::from)?.until(asked.deadline);
         let names = kind.program.session_names().map(clean).collect();
         let (level, deadline) = (asked.level, asked.deadline);
-        Ok(Table { kind, play, names, level, deadline, rows: Vec::new(), pictures: 0, reasons: 0 })
+        let (rows, refusals) = (Vec::new(), VecDeque::new());
+        let (pictures, reasons) = (0, 0);
+        Ok(Table { kind, play, names, level, deadline, rows, refusals, pictures, reasons })
     }
 
     pub fn kind(&self) -> &'k Kind<V, L> {
         self.kind
     }
 
-    fn in_time(&self) -> Result<(), Problem> {
-        if Instant::now() < self.deadline { Ok(()) } else { Err(Problem::TooLong) }
+    /// How much time is left.
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Takes steps as long as they fit; says why not if one does not.
+    /// Takes steps as long as they fit and there is time; says why not if one does not.
     fn take_all(&mut self, steps: &[Step]) -> Result<Option<Stopped>, Problem> {
         for &step in steps {
-            self.in_time()?;
+            if self.left() < REST {
+                return self.stopped(step, &Misfit::Undecided).map(Some);
+            }
             if let Err(misfit) = self.take(step)? {
                 return self.stopped(step, &misfit).map(Some);
             }
@@ -265,7 +316,7 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
                 row.kind = "refused";
                 self.play.rewind(&mark);
                 let history = self.play.history_with_commit(session)?;
-                row.reason = self.explained(&history, txn);
+                self.refused(Refusal { row: self.rows.len(), txn, history });
                 self.play.step(step)?;
                 self.lose(session as usize, &row.txn);
                 row.is_lost = true;
@@ -276,6 +327,21 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
         }
         self.rows.push(row);
         Ok(Ok(()))
+    }
+
+    fn refused(&mut self, refusal: Refusal) {
+        if self.refusals.len() == REFUSALS_MAX {
+            self.refusals.pop_front();
+        }
+        self.refusals.push_back(refusal);
+    }
+
+    /// Says why the last commits were refused, if there is time.
+    fn explain_refusals(&mut self) {
+        for Refusal { row, txn, history } in std::mem::take(&mut self.refusals) {
+            let reason = self.explained(&history, txn);
+            self.rows[row].reason = reason;
+        }
     }
 
     /// The rows of the transaction of a session that was refused.
@@ -318,7 +384,6 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
     }
 
     fn lane(&mut self, session: u32) -> Result<Lane, Problem> {
-        self.in_time()?;
         let next = self.play.next(session)?;
         let current = self.play.current(session);
         let mut ahead = ahead(&next);
@@ -337,8 +402,8 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
         })
     }
 
+    /// What there is no time for is left out, or undecided.
     fn version(&mut self, session: u32, candidate: Candidate<V>) -> Result<Version, Problem> {
-        self.in_time()?;
         let Candidate { writer, value, is_allowed } = candidate;
         let is_told = is_allowed == Some(false) && self.reasons < REASONS_MAX;
         let reason = if is_told { self.reason_of(session, writer)? } else { None };
@@ -378,9 +443,22 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
         let own = self.play.level_of(txn);
         let all = self.kind.program.own_levels().into_iter().map(|(level, _)| level);
         let strongest = all.chain([self.level]).max()?;
-        let violation = violated(history, own).or_else(|| violated(history, strongest))?;
+        let violation =
+            self.violated(history, own).or_else(|| self.violated(history, strongest))?;
         self.pictures += 1;
         Some(pictures::reason(&violation, self.pictures))
+    }
+
+    fn checker(&self, levels: &[Level]) -> Option<Checker> {
+        let left = self.left().min(CHECK_MAX);
+        let checker = Checker::new().levels(levels.iter().copied()).threads(1);
+        (!left.is_zero()).then(|| checker.budget(left))
+    }
+
+    fn violated(&self, history: &History, level: Level) -> Option<Violation> {
+        let report = self.checker(&[level])?.check(history);
+        let first = || report.anomalies.first().map(|group| group.exemplar.clone());
+        report.violates(level).then(|| report.exemplar(level).cloned().or_else(first)).flatten()
     }
 
     fn standings(&mut self) -> Vec<Standing> {
@@ -396,8 +474,8 @@ impl<'k, V: Value, L: Local> Table<'k, V, L> {
         if self.play.holds(Level::Serializable) == Some(true) {
             return Vec::new();
         }
-        let history = self.play.history();
-        let report = checker(&LEVELS[1..]).check(&history);
+        let Some(checker) = self.checker(&LEVELS[1..]) else { return Vec::new() };
+        let report = checker.check(&self.play.history());
         self.pictures += 1;
         pictures::anomalies(&report, ANOMALIES_MAX, 100 + self.pictures)
     }
@@ -454,12 +532,43 @@ fn short(text: &str) -> String {
     }
 }
 
-fn checker(levels: &[Level]) -> Checker {
-    Checker::new().levels(levels.iter().copied()).threads(1).budget(CHECK_MAX)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::Game;
+    use seriatim_explore::play::parse_steps;
 
-fn violated(history: &History, level: Level) -> Option<Violation> {
-    let report = checker(&[level]).check(history);
-    let first = || report.anomalies.first().map(|group| group.exemplar.clone());
-    report.violates(level).then(|| report.exemplar(level).cloned().or_else(first)).flatten()
+    /// Sessions that all read and write all keys.
+    fn heavy() -> Game {
+        let session = |n: usize| {
+            let each = |key| format!("a := read({key}); write({key}, a + {n}) ");
+            let body: String = ["x", "y", "z", "u", "v"].map(each).concat();
+            format!("session s{n} {{ begin {body} commit begin {body} commit }} ")
+        };
+        Game::program("heavy", None, &(1..9).map(session).collect::<String>()).unwrap()
+    }
+
+    fn asked(steps: &str, left: Duration) -> Asked {
+        let steps = parse_steps(steps, 1_000).unwrap();
+        let deadline = Instant::now() + left;
+        Asked { level: Level::Serializable, steps, deadline, read_of: None }
+    }
+
+    #[test]
+    fn steps_that_come_too_late_are_undecided_and_the_rest_is_told() {
+        let state = heavy().state(&asked("0:i,0,0:i", Duration::ZERO)).unwrap();
+        let state = serde_json::to_value(&state).unwrap();
+        assert_eq!(state["taken"], 0);
+        assert_eq!(state["stopped"]["why"], Misfit::Undecided.to_string());
+        assert_eq!(state["sessions"].as_array().unwrap().len(), 8);
+    }
+
+    #[test]
+    fn a_token_is_followed_only_as_long_as_there_is_time() {
+        let token = (0..16).map(|n| format!("{}:0.0.0.0.0", n / 2)).collect::<Vec<_>>().join(",");
+        let late = heavy().steps_of(&asked("", Duration::ZERO), &token);
+        assert_eq!(late, Err(Problem::TooLong));
+        let in_time = heavy().steps_of(&asked("", Duration::from_secs(60)), "0:0.0.0.0.0");
+        assert_eq!(in_time.unwrap().len(), 11);
+    }
 }

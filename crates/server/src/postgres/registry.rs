@@ -4,6 +4,7 @@
 //! to end that wait: reading is shut down at the socket, and a statement that runs is interrupted.
 
 use super::stream::Socket;
+use crate::waiting;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use seriatim_sql::interrupt::Interrupt;
 use std::collections::BTreeMap;
@@ -195,8 +196,9 @@ impl Admitted {
         true
     }
 
-    /// The session has begun.
+    /// The session has begun, on the thread that calls this.
     pub fn sit(&self, seat: Seat) {
+        waiting::works_for(Arc::clone(&seat.interrupt));
         let mut inner = self.registry.lock();
         if inner.is_stopping {
             seat.interrupt.terminate();

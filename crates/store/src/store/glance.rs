@@ -1,7 +1,7 @@
 //! What goes on in a store right now, for somebody who looks at it. Costs no more than what is
 //! shown, however much the store remembers.
 
-use super::{Inner, Store, shown_value};
+use super::{Client, Inner, Store, shown_value};
 use crate::atoms::ToAtom;
 use crate::chooser::TxnName;
 use crate::log::State;
@@ -9,6 +9,7 @@ use crate::past::INITIAL;
 use crate::recorded::Recorded;
 use seriatim_history::StatementContent;
 use seriatim_isolation::Level;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// The last transactions of a store.
@@ -18,8 +19,26 @@ pub struct Glance {
     pub begun: u64,
     /// How many sessions there have been.
     pub sessions: u32,
+    /// Those that are there, by their numbers; if they are many, those that have an open
+    /// transaction or began one last.
+    pub present: Vec<SeenSession>,
+    /// How many others are there.
+    pub others: usize,
     /// The last of them that began, and all that are open, in the order of their begins.
     pub txns: Vec<Seen>,
+}
+
+/// A session that somebody looks at.
+#[derive(Clone, Debug)]
+pub struct SeenSession {
+    /// Its number.
+    pub number: u32,
+    /// How many transactions it has begun.
+    pub begun: u32,
+    /// The one that is open.
+    pub open: Option<TxnName>,
+    /// The statement that began last, if its last transaction is remembered and has one.
+    pub statement: Option<Arc<StatementContent>>,
 }
 
 /// A transaction that somebody looks at.
@@ -65,6 +84,9 @@ pub enum SeenOp {
     },
 }
 
+/// So many sessions are told of.
+const SESSIONS_MAX: usize = 24;
+
 impl<V: ToAtom> Store<V> {
     /// The last `txns_max` transactions and those that are open, each with its last `ops_max`
     /// operations.
@@ -77,11 +99,37 @@ impl<V: ToAtom> Store<V> {
             open.map(|txn| txn as usize).filter(|&txn| txn < first).chain(first..next).collect();
         numbers.sort_unstable();
         let txns = numbers.into_iter().filter_map(|number| inner.seen(number, ops_max)).collect();
-        Glance { begun: next as u64, sessions: inner.clients.len() as u32, txns }
+        let (present, others) = inner.present();
+        Glance { begun: next as u64, sessions: inner.clients.len() as u32, present, others, txns }
     }
 }
 
 impl<V: ToAtom> Inner<V> {
+    /// The sessions that are there, and how many more.
+    fn present(&self) -> (Vec<SeenSession>, usize) {
+        let clients = self.clients.iter().enumerate();
+        let mut present: Vec<(usize, &Client)> =
+            clients.filter(|(_, client)| client.open.is_some() || !client.is_gone).collect();
+        let others = present.len().saturating_sub(SESSIONS_MAX);
+        if others > 0 {
+            let rank = |client: &Client| Reverse((client.open.is_some(), client.last));
+            present.select_nth_unstable_by_key(SESSIONS_MAX, |(_, client)| rank(client));
+            present.truncate(SESSIONS_MAX);
+            present.sort_unstable_by_key(|(number, _)| *number);
+        }
+        let seen = present.into_iter().map(|(number, client)| {
+            let name = |txn: u32| self.txn_names.get(txn as usize).copied();
+            let events = client.last.and_then(|txn| self.events.get(txn as usize));
+            SeenSession {
+                number: number as u32,
+                begun: client.begun,
+                open: client.open.and_then(name),
+                statement: events.and_then(|events| events.last_statement()).cloned(),
+            }
+        });
+        (seen.collect(), others)
+    }
+
     /// A transaction, unless it was forgotten.
     fn seen(&self, number: usize, ops_max: usize) -> Option<Seen> {
         let record = self.engine.log.txns.get(number)?;
@@ -121,7 +169,7 @@ impl<V: ToAtom> Inner<V> {
             Recorded::Write { key, value } => {
                 SeenOp::Write { key: name(*key), value: shown_value(value.as_ref()) }
             }
-            Recorded::Range(_) | Recorded::Statement(_) => return None,
+            Recorded::Range(_) | Recorded::Asked | Recorded::Statement(_) => return None,
         })
     }
 }

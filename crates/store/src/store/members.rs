@@ -34,6 +34,17 @@ impl<V> Inner<V> {
         self.engine.log.groups.add(group, member, key);
         key
     }
+
+    /// The key of a member that had one before the store was unlocked. None if it was forgotten
+    /// since: then it holds its initial value, also if somebody has written it again.
+    fn member_again(&self, txn: u32, group: Group, member: u32) -> Option<u32> {
+        let key = self.names.find_member(group, member)?;
+        (!self.engine.log.has_in_range(txn, key)).then_some(key)
+    }
+
+    fn note(&mut self, txn: u32, event: Option<Recorded<V>>) {
+        event.into_iter().for_each(|event| self.events[txn as usize].push(event));
+    }
 }
 
 impl<V: Clone> Txn<V> {
@@ -81,9 +92,13 @@ impl<V: Clone> Txn<V> {
     pub fn read_member(&mut self, group: Group, member: u32) -> Result<Option<V>, StoreError> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
-        let key = inner.member(group, member);
-        if !self.statement.seen.contains_key(&key) {
-            inner = self.asked(&shared, inner, key)?;
+        let mut key = inner.member(group, member);
+        if !self.statement.seen.contains_key(&key)
+            && let Some(open) = inner.question(self.number, key)
+        {
+            inner = self.ask(&shared, inner, open)?;
+            // With a horizon it may have been forgotten, and have another number now.
+            key = inner.member(group, member);
         }
         let read = read_once(&mut inner, &mut self.statement, self.number, key);
         self.or_fail(inner, read)
@@ -107,30 +122,49 @@ impl<V: Clone> Txn<V> {
             }
         };
         let known = self.statement.whole.get(&group).copied();
+        let mut range = self.read_range(&mut inner, group, members);
         let mut found = Vec::new();
-        for (key, member, number) in keys {
+        for (mut key, member, number) in keys {
             let came_later = known.is_some_and(|known| number >= known);
             if came_later && !inner.engine.log.writes(self.number, key) {
                 continue;
             }
-            if !self.statement.seen.contains_key(&key) {
-                inner = self.asked(&shared, inner, key)?;
+            if !self.statement.seen.contains_key(&key)
+                && let Some(open) = inner.question(self.number, key)
+            {
+                // What others insert while somebody thinks comes after the range.
+                inner.note(self.number, range.take());
+                inner = self.ask(&shared, inner, open)?;
+                match inner.member_again(self.number, group, member) {
+                    Some(again) => key = again,
+                    None => {
+                        inner.asking.forget();
+                        continue;
+                    }
+                }
             }
             match read_once(&mut inner, &mut self.statement, self.number, key) {
                 Some(value) => found.push((member, value)),
                 None => return self.or_fail(inner, None),
             }
         }
-        self.note_range(&mut inner, group, members);
+        inner.note(self.number, range);
         Ok(found)
     }
 
-    fn note_range(&mut self, inner: &mut Inner<V>, group: Group, members: Option<&[u32]>) {
+    /// Reads the initial version of the members that are yet to come. It must be done while the
+    /// store is locked as it was when the others were listed.
+    fn read_range(
+        &mut self,
+        inner: &mut Inner<V>,
+        group: Group,
+        members: Option<&[u32]>,
+    ) -> Option<Recorded<V>> {
         let list = match members {
             None => {
                 // The first time counts: what came since then is absent.
                 if self.statement.whole.contains_key(&group) {
-                    return;
+                    return None;
                 }
                 self.statement.whole.insert(group, inner.engine.log.groups.count());
                 None
@@ -143,17 +177,14 @@ impl<V: Clone> Txn<V> {
                 };
                 let mut list: Vec<u32> = list.iter().copied().filter(is_new).collect();
                 if list.is_empty() {
-                    return;
+                    return None;
                 }
                 list.sort_unstable();
                 Some(Arc::from(list))
             }
         };
         inner.engine.read_range(self.number, group, list);
-        let range = inner.engine.log.txn(self.number).ranges.last().cloned();
-        if let Some(range) = range {
-            inner.events[self.number as usize].push(Recorded::Range(range));
-        }
+        inner.engine.log.txn(self.number).ranges.last().cloned().map(Recorded::Range)
     }
 
     /// The latest committed value of a member, or the own one: what a lock shows. Fails if the

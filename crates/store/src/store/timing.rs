@@ -56,7 +56,9 @@ impl<V> Session<V> {
 /// A session that is gone holds up nothing.
 impl<V> Drop for Session<V> {
     fn drop(&mut self) {
-        self.answered();
+        let mut inner = self.shared.lock();
+        inner.clients[self.number as usize].is_gone = true;
+        inner.answered(self.number);
     }
 }
 
@@ -115,7 +117,9 @@ impl<V> Inner<V> {
     /// A statement of `txn` begins, or a read that is part of none.
     pub(super) fn begin_statement(&mut self, txn: u32) {
         let session = self.txn_names[txn as usize].session;
-        let timing = &self.clients[session as usize].timing;
+        let client = &mut self.clients[session as usize];
+        client.statements += 1;
+        let timing = &client.timing;
         let log = &mut self.engine.log;
         let acknowledged = timing.arrival.map_or(log.commits, |arrival| arrival.acknowledged);
         let bound = acknowledged.max(timing.seen);

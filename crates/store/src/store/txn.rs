@@ -54,7 +54,9 @@ impl<V: Clone> Txn<V> {
         let mut inner = self.open()?;
         inner.begin_statement(self.number);
         let key = inner.key(key);
-        let mut inner = self.asked(&self.shared, inner, key)?;
+        if let Some(open) = inner.question(self.number, key) {
+            inner = self.ask(&self.shared, inner, open)?;
+        }
         let read = read(&mut inner, self.number, key);
         self.or_fail(inner, read)
     }
@@ -106,7 +108,9 @@ impl<V: Clone> Txn<V> {
         let keys: Vec<u32> = inner.names.beginning_with(prefix).collect();
         let mut found = Vec::new();
         for key in keys {
-            inner = self.asked(&self.shared, inner, key)?;
+            if let Some(open) = inner.question(self.number, key) {
+                inner = self.ask(&self.shared, inner, open)?;
+            }
             match read(&mut inner, self.number, key) {
                 Some(Some(value)) => found.push((inner.names.shown(key).to_string(), value)),
                 Some(None) => {}

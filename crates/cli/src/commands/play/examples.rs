@@ -42,6 +42,8 @@ pub fn shown_at(text: &str) -> Option<Level> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seriatim_isolation::Anomaly;
+    use seriatim_report::page::play::NOT_PLAYED;
     use std::collections::BTreeSet;
 
     #[test]
@@ -52,6 +54,22 @@ mod tests {
             files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
         let offered: BTreeSet<String> = EXAMPLES.iter().map(|(name, _)| name.to_string()).collect();
         assert_eq!(offered, there);
+    }
+
+    #[test]
+    fn every_anomaly_has_a_ready_program_or_a_reason_why_not() {
+        let shown = EXAMPLES.iter().filter_map(|(_, text)| {
+            let line = text.lines().find_map(|line| line.strip_prefix("# shows: "))?;
+            Some(line.split_once(" at ")?.0)
+        });
+        let others = NOT_PLAYED.iter().flat_map(|(anomalies, _)| *anomalies);
+        let mut all: Vec<&str> = shown.chain(others.map(|anomaly| anomaly.info().code)).collect();
+        all.sort_unstable();
+        // Bookings are a second program with a lost update or the like.
+        all.dedup();
+        let mut expected = Anomaly::ALL.map(|anomaly| anomaly.info().code);
+        expected.sort_unstable();
+        assert_eq!(all, expected);
     }
 
     #[test]

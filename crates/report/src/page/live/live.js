@@ -3,9 +3,13 @@
 // text.
 (() => {
   const EVERY = 700;
+  // So many transactions of a session are shown below the one that is open.
+  const BEFORE_MAX = 4;
   const $ = (id) => document.getElementById(id);
   let paused = false;
   let shown = '';
+  // The questions that were there at the last look.
+  let known = new Set();
 
   function make(tag, attributes, ...children) {
     const element = document.createElement(tag);
@@ -35,11 +39,27 @@
   }
   const name = (txn) => `${txn.session}.${txn.transaction}`;
 
-  function openOne(txn) {
-    const head = make('h3', {}, `session ${txn.session}, transaction ${name(txn)}`);
-    const box = make('div', { class: 'next' }, head, make('span', { class: 'tag' }, txn.level));
-    if (txn.statement) box.append(code(txn.statement));
-    box.append(operations(txn));
+  // A session is a lane: what it is in the middle of, and below what it did before.
+  function lane(it, txns) {
+    const own = txns.filter((txn) => txn.session === it.session).reverse();
+    const open = own.find((txn) => name(txn) === it.open);
+    const box = make('div', { class: `lane-of next${it.open ? ' busy' : ''}`, role: 'group',
+      'aria-label': `session ${it.session}` });
+    box.append(make('h3', {}, `session ${it.session}`),
+      make('p', { class: it.open ? 'open' : 'soft' }, it.open ? `in transaction ${it.open}` :
+        'no open transaction'));
+    if (open) box.append(make('span', { class: 'tag' }, open.level));
+    if (it.statement) {
+      box.append(make('p', { class: 'tag' }, 'last statement'), code(it.statement));
+    }
+    if (open) box.append(operations(open));
+    const before = own.filter((txn) => txn !== open).slice(0, BEFORE_MAX);
+    const list = make('ol', { class: 'ops before' });
+    for (const txn of before) {
+      list.append(make('li', {}, `${name(txn)} `,
+        make('span', { class: txn.status }, txn.status)));
+    }
+    if (before.length) box.append(list);
     return box;
   }
   function pastOne(txn) {
@@ -66,15 +86,28 @@
       button.addEventListener('click', () => pick(it, version));
       list.append(make('li', {}, button));
     }
-    box.append(list);
+    const rest = make('button', { type: 'button', class: 'link' },
+      'the latest, for all of this statement');
+    rest.dataset.key = `${it.question}:latest`;
+    rest.addEventListener('click', () => send({ question: it.question, latest: true },
+      `Transaction ${it.reader} reads the latest versions in this statement.`));
+    box.append(list, rest);
     return box;
   }
 
-  async function pick(it, version) {
-    const body = JSON.stringify({ question: it.question, writer: version.writer });
-    const answer = await fetch('live/answer', { method: 'POST', body });
-    const told = await answer.json();
-    say(answer.ok ? `Transaction ${it.reader} reads ${value(version.value)}.` : told.message);
+  function pick(it, version) {
+    return send({ question: it.question, writer: version.writer },
+      `Transaction ${it.reader} reads ${value(version.value)}.`);
+  }
+  async function send(body, done) {
+    try {
+      const answer = await fetch('live/answer', { method: 'POST', body: JSON.stringify(body) });
+      const told = await answer.json();
+      say(answer.ok ? done : told.message);
+    } catch {
+      say('The server does not answer: the read still waits.');
+      return;
+    }
     look();
   }
   function say(what) {
@@ -86,18 +119,36 @@
       ` Reads ask here, and wait ${state.ask_seconds} seconds.`;
     $('about').textContent = `${state.level}; chooser ${state.chooser}; ` +
       `${state.sessions} sessions, ${state.begun} transactions so far.${asks}`;
-    const open = state.transactions.filter((txn) => txn.status === 'open');
     const past = state.transactions.filter((txn) => txn.status !== 'open').reverse();
-    $('open').replaceChildren(...(open.length ? open.map(openOne) :
+    const lanes = state.lanes.map((it) => lane(it, state.transactions));
+    $('open').replaceChildren(...(lanes.length ? lanes :
       [make('p', { class: 'soft' }, 'none')]));
+    $('others').hidden = state.lanes_left === 0;
+    $('others').textContent = `and ${state.lanes_left} more`;
+    $('history').href = state.of === 'sql' ? 'history?of=sql' : 'history';
+    $('history').textContent = state.of === 'sql' ? '/history?of=sql' : '/history';
     $('past').replaceChildren(...past.map(pastOne));
     $('asked').hidden = state.questions.length === 0;
+    announce(state.questions);
     const focused = document.activeElement && document.activeElement.dataset.key;
     $('questions').replaceChildren(...state.questions.map(question));
     if (focused) {
       const again = [...document.querySelectorAll('#questions button')]
         .find((button) => button.dataset.key === focused);
-      if (again) again.focus();
+      (again || document.querySelector('#questions button') || $('pause')).focus();
+    }
+  }
+
+  // Whoever cannot see the page is told of the questions that are new.
+  function announce(questions) {
+    const fresh = questions.filter((it) => !known.has(it.question));
+    known = new Set(questions.map((it) => it.question));
+    if (fresh.length) {
+      const [first] = fresh;
+      const more = fresh.length > 1 ? `, and ${fresh.length - 1} more reads wait` : '';
+      $('news').textContent = `Transaction ${first.reader} reads ${first.key} and waits${more}.`;
+    } else if (!questions.length) {
+      $('news').textContent = '';
     }
   }
 

@@ -36,13 +36,15 @@ pub fn page() -> String {
                 noscript { p.banner { "This page needs its script: it asks the server." } }
                 main {
                     p.said id="said" role="status" aria-live="polite" {}
+                    p.away id="news" role="alert" {}
                     section id="asked" hidden aria-labelledby="asked-title" {
                         h2 id="asked-title" { "Reads that wait for you" }
                         div id="questions" {}
                     }
                     section aria-labelledby="open-title" {
-                        h2 id="open-title" { "Open transactions" }
+                        h2 id="open-title" { "Sessions" }
                         div id="open" {}
+                        p.soft id="others" hidden {}
                     }
                     section aria-labelledby="past-title" {
                         h2 id="past-title" { "What happened, latest first" }
@@ -56,8 +58,11 @@ pub fn page() -> String {
                                 tbody id="past" {}
                             }
                         }
-                        p.soft { "The whole history: " a href="history" { "/history" }
-                            " (of what HTTP did)." }
+                        p.soft {
+                            "The history so far, to be checked: "
+                            a id="history" href="history" download="history.jsonl" { "/history" }
+                            "."
+                        }
                     }
                 }
             }

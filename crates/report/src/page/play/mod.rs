@@ -10,6 +10,7 @@ use crate::text;
 use maud::{DOCTYPE, Markup, html};
 use serde::Serialize;
 use seriatim_check::{Report, Violation};
+use seriatim_isolation::Anomaly;
 use std::sync::LazyLock;
 
 /// How the page looks.
@@ -22,6 +23,37 @@ pub const SCRIPT: &str = concat!(include_str!("../page.js"), include_str!("play.
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src \
                           'self'; img-src 'self'; base-uri 'none'; form-action 'none'; \
                           frame-ancestors 'none'";
+
+/// The anomalies that no program shows, and why.
+pub const NOT_PLAYED: [(&[Anomaly], &str); 5] = [
+    (
+        &[Anomaly::ThinAirRead, Anomaly::AbortedRead, Anomaly::IntermediateRead],
+        "A read returns what is there initially or what a committed transaction wrote last, also \
+         without any isolation.",
+    ),
+    (
+        &[Anomaly::FutureRead, Anomaly::NotMyOwnWrite, Anomaly::NotMyLastWrite],
+        "A transaction that has written a key reads its own last write of it.",
+    ),
+    (
+        &[Anomaly::CyclicCausality],
+        "What a transaction wrote can be read once it has committed, and not before.",
+    ),
+    (
+        &[
+            Anomaly::WriteCycle,
+            Anomaly::IncompatibleOrder,
+            Anomaly::DuplicateElement,
+            Anomaly::LostElement,
+        ],
+        "Only lists show in which order their elements were written, and programs have no lists; a \
+         history with lists can be played, with an append as a read and a write.",
+    ),
+    (
+        &[Anomaly::StaleRead, Anomaly::RealTimeCycle],
+        "These need clocks, and a program has none: strict serializability is no level here.",
+    ),
+];
 
 /// Its icon: a cycle of two transactions.
 pub const ICON: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path d='M3 \
@@ -142,12 +174,28 @@ fn aside() -> Markup {
                 "in the browser."
             }
             button type="button" id="copy" { "Copy the link" }
+            p id="behaviour" hidden {
+                "The token of this behaviour, which the link has, too: " code {}
+            }
             p id="command" hidden { "The same in a terminal: " code {} }
             label for="token" { "A token of " code { "explore" } }
             div.row {
                 input id="token" type="text" spellcheck="false" autocomplete="off"
                     placeholder="0:0.0,1:0.0";
                 button type="button" id="use-token" { "Show it" }
+            }
+        }
+        details {
+            summary { "What no program shows" }
+            p.soft {
+                "There is a ready program for each anomaly that a program can show. The others "
+                "cannot come up here, at any level:"
+            }
+            dl.never {
+                @for (anomalies, why) in NOT_PLAYED {
+                    dt { (names(anomalies)) }
+                    dd { (why) }
+                }
             }
         }
         details {
@@ -164,6 +212,10 @@ fn aside() -> Markup {
             }
         }
     }
+}
+
+fn names(anomalies: &[Anomaly]) -> String {
+    anomalies.iter().map(|anomaly| anomaly.info().name).collect::<Vec<_>>().join(", ")
 }
 
 fn table() -> Markup {

@@ -4,7 +4,8 @@
 (() => {
   const $ = (id) => document.getElementById(id);
   const LEVELS = ['true', 'rc', 'ra', 'cc', 'pc', 'si', 'ser'];
-  const game = { name: '', own: null, level: 'cc', steps: [], taken: 0 };
+  // What the page shows; another one takes its place when the server has said where it leads.
+  let game = { name: '', own: null, level: 'cc', steps: [], taken: 0 };
   let games = [];
   let state = null;
   // Of answers that come late, only the last question's counts.
@@ -21,7 +22,9 @@
   }
   const text = (tag, kind, content) => make(tag, kind ? { class: kind } : {}, content);
 
-  // The address: #p=lost-update&l=si&s=0:i,1:i with t= instead of p= for a program of one's own.
+  // The address: #p=lost-update&h=…&l=si&s=0:i,1:i where h= says which program of that name is
+  // meant. With t= it holds the program itself: one's own, or that of a file. When all sessions are
+  // through there is the token, too; without steps a link may have it alone.
   function encode(program) {
     const bytes = new TextEncoder().encode(program);
     let binary = '';
@@ -30,38 +33,64 @@
   }
   function decode(coded) {
     const binary = atob(coded.replace(/-/g, '+').replace(/_/g, '/'));
-    return new TextDecoder().decode(Uint8Array.from(binary, (c) => c.charCodeAt(0)));
+    const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   }
   function address() {
-    const program = game.own === null
-      ? `p=${encodeURIComponent(game.name)}` : `t=${encode(game.own)}`;
+    const it = offered(game);
+    const text = game.own === null && it.hash ? null : textOf(game);
+    const program = text === null ?
+      `p=${encodeURIComponent(game.name)}&h=${it.hash}` : `t=${encode(text)}`;
     const steps = game.steps.join(',');
-    return `#${program}&l=${game.level}${steps ? `&s=${steps}` : ''}`;
+    const token = state && state.token && game.steps.length === game.taken ? state.token : '';
+    return `#${program}&l=${game.level}${steps ? `&s=${steps}` : ''}` +
+      `${token ? `&token=${token}` : ''}`;
   }
+  // The game of a link. What does not hold a program that is known here is an error: steps would
+  // mean something else in another one.
   function read(hash) {
     const parts = new Map(hash.replace(/^#/, '').split('&').map((part) => {
       const at = part.indexOf('=');
       return [part.slice(0, at), part.slice(at + 1)];
     }));
-    let own = null;
-    let name = '';
-    try {
-      if (parts.has('t')) own = decode(parts.get('t'));
-      name = decodeURIComponent(parts.get('p') || '');
-    } catch {
-      say('The link is damaged: its program cannot be read.');
-    }
-    game.own = own;
-    game.name = games.some((it) => it.name === name) ? name : (games[0] || { name: '' }).name;
-    if (name && game.name !== name) say(`There is no program ${name} here.`);
-    const level = parts.get('l');
-    game.level = LEVELS.includes(level) ? level : suggested();
-    game.steps = (parts.get('s') || '').split(',').filter(Boolean);
+    const next = { ...named(parts), level: '', steps: [], taken: 0, token: '' };
+    next.level = parts.get('l') || suggested(next);
+    if (!LEVELS.includes(next.level)) throw new Error('The link is damaged: it has no such level.');
+    next.steps = (parts.get('s') || '').split(',').filter(Boolean);
+    next.token = parts.get('token') || '';
+    return next;
   }
-  const nothing = { name: '', about: '', text: '' };
-  const current = () => games.find((it) => it.name === game.name) || nothing;
-  function suggested() {
-    return (game.own === null && current().level) || 'cc';
+  function named(parts) {
+    if (parts.has('t')) {
+      const own = damaged(() => decode(parts.get('t')));
+      const same = games.find((it) => !it.hash && it.text === own);
+      return same ? { name: same.name, own: null } : { name: '', own };
+    }
+    if (!parts.has('p')) return { name: (games[0] || nothing).name, own: null };
+    const name = damaged(() => decodeURIComponent(parts.get('p')));
+    const it = games.find((other) => other.name === name);
+    if (!it) {
+      throw new Error(`The link is to the program ${name}, which is not offered here: start ` +
+        'seriatim play with it, or choose another program.');
+    }
+    if (parts.has('h') && parts.get('h') !== it.hash) {
+      throw new Error(`The link is to another version of ${name} than the one that is offered ` +
+        'here, in which its steps mean something else.');
+    }
+    return { name, own: null };
+  }
+  function damaged(make) {
+    try {
+      return make();
+    } catch {
+      throw new Error('The link is damaged: its program cannot be read.');
+    }
+  }
+  const nothing = { name: '', about: '', text: '', hash: '' };
+  const offered = (of) => games.find((it) => it.name === of.name) || nothing;
+  const textOf = (of) => (of.own === null ? offered(of).text || '' : of.own);
+  function suggested(of) {
+    return (of.own === null && offered(of).level) || 'cc';
   }
 
   async function ask(path, body) {
@@ -74,74 +103,78 @@
     if (!answer.ok) throw new Error(told.message || `the server answers ${answer.status}`);
     return told;
   }
-  function question(steps) {
-    const program = game.own === null ? { name: game.name } : { text: game.own };
-    return { ...program, level: game.level, steps: steps.join(',') };
+  function question(of, steps) {
+    const program = of.own === null ? { name: of.name } : { text: of.own };
+    return { ...program, level: of.level, steps: steps.join(',') };
   }
   function say(what) {
     $('said').textContent = what;
   }
 
-  // Asks where the steps lead, and shows it. The steps that do not fit stay in the address, so that
-  // another level may have them again.
-  async function load(said) {
+  // Asks where the steps of a game lead, and shows it; whether that is so. What cannot be shown
+  // leaves the page as it is. Steps that do not fit stay in the address, so that another level may
+  // have them again.
+  async function load(next, said) {
     const number = ++asked;
     document.body.setAttribute('aria-busy', 'true');
     try {
-      const told = await ask('state', question(game.steps));
-      if (number !== asked) return;
+      const told = await ask('state', question(next, next.steps));
+      if (number !== asked) return false;
+      const { name, own, level, steps } = next;
+      game = { name, own, level, steps, taken: told.taken };
       state = told;
-      game.taken = told.taken;
       history.replaceState(null, '', address());
       show();
       if (said !== undefined) say(said);
+      return true;
     } catch (error) {
-      if (number !== asked) return;
+      if (number !== asked) return false;
+      // The controls say what the page shows, and not what was tried.
+      if (state) show();
       say(`That did not work: ${error.message}`);
-      $('own-said').textContent = game.own === null ? '' : error.message;
+      $('own-said').textContent = next.own === null ? '' : error.message;
+      return false;
     } finally {
       if (number === asked) document.body.removeAttribute('aria-busy');
     }
   }
+  const taken = () => game.steps.slice(0, game.taken);
 
-  function step(name, focus) {
-    game.steps = [...game.steps.slice(0, game.taken), name];
+  async function step(name, focus) {
     closeWhy();
-    return load().then(() => {
-      const row = state && state.rows[state.rows.length - 1];
-      if (row) say(sentence(row));
-      refocus(focus);
-    });
+    if (!await load({ ...game, steps: [...taken(), name] })) return;
+    const row = state.rows[state.rows.length - 1];
+    if (row) say(sentence(row));
+    refocus(focus);
   }
   function back() {
     if (!game.taken) return;
-    game.steps = game.steps.slice(0, game.taken - 1);
     closeWhy();
-    load('One step back.');
+    load({ ...game, steps: game.steps.slice(0, game.taken - 1) }, 'One step back.');
   }
   function again() {
-    game.steps = [];
     closeWhy();
-    load('From the beginning.');
+    load({ ...game, steps: [] }, 'From the beginning.');
   }
   async function attack(session) {
     say('The adversary thinks …');
     const number = ++asked;
-    $('attack').disabled = true;
     try {
-      const steps = game.steps.slice(0, game.taken);
-      const told = await ask('attack', { ...question(steps), session });
+      const told = await ask('attack', { ...question(game, taken()), session });
       if (number !== asked) return;
-      game.steps = told.steps ? told.steps.split(',') : [];
       closeWhy();
-      await load(`The adversary: ${told.said}.`);
+      await load({ ...game, steps: split(told.steps) }, `The adversary: ${told.said}.`);
       if (session !== undefined) refocus(session);
     } catch (error) {
-      say(`That did not work: ${error.message}`);
-    } finally {
-      $('attack').disabled = Boolean(state && state.is_over);
+      if (number === asked) say(`That did not work: ${error.message}`);
     }
   }
+  async function follow(next, token, said) {
+    const told = await ask('token', { ...question(next, []), token });
+    closeWhy();
+    return load({ ...next, steps: split(told.steps) }, said);
+  }
+  const split = (steps) => (steps ? steps.split(',') : []);
 
   const from = (writer) => (writer === 'initial' ? 'the initial state' : writer);
   function sentence(row) {
@@ -163,10 +196,17 @@
     showFound();
     const left = game.steps.length - state.taken;
     $('count').textContent = `step ${state.taken}${left ? ` of ${game.steps.length}` : ''}`;
+    const focused = document.activeElement;
     $('back').disabled = state.taken === 0;
     $('again').disabled = game.steps.length === 0;
     $('attack').disabled = state.is_over;
+    // A button that is disabled cannot keep the focus.
+    if (focused && focused.disabled) {
+      (document.querySelector('.next button') || $('program')).focus();
+    }
     showStopped(left);
+    $('behaviour').hidden = !state.token;
+    $('behaviour').querySelector('code').textContent = state.token || '';
     $('command').hidden = !state.command;
     $('command').querySelector('code').textContent = state.command || '';
     const asserted = {
@@ -197,7 +237,8 @@
   }
 
   function showProgram() {
-    const it = game.own === null ? current() : { about: 'A program of your own.', text: game.own };
+    const it = game.own === null ? offered(game) :
+      { about: 'A program of your own.', text: game.own };
     $('program').value = game.own === null ? game.name : '';
     // The text says it, too.
     $('about').textContent = it.text ? '' : it.about;
@@ -213,9 +254,7 @@
     if (!stopped) return;
     const where = stopped.session ? `, of ${stopped.session},` : '';
     const told = text('p', '', `Step ${state.taken + 1}${where} does not fit: ${stopped.why}.`);
-    if (stopped.reason) {
-      told.append(' ', why(stopped.reason, `Not allowed: ${stopped.reason.title}`));
-    }
+    if (stopped.reason) told.append(' ', why(stopped.reason, 'Not allowed'));
     const rest = `It and what follows (${left} ${left === 1 ? 'step' : 'steps'}) come back at ` +
       'another level, as long as nothing else is done.';
     $('stopped').replaceChildren(told, text('p', 'soft', rest));
@@ -247,8 +286,9 @@
     box.append(make('span', { class: 'what' }, ...what(row)));
     if (row.kind === 'read') box.append(text('span', 'from', ` ← ${row.writer}`));
     if (row.is_lost && row.kind !== 'refused') box.append(text('span', 'away', ' (undone)'));
-    if (row.reason) {
-      box.append(' ', why(row.reason, `${row.txn} may not commit: ${row.reason.title}`));
+    if (row.kind === 'refused') {
+      const steps = game.steps.slice(0, at);
+      box.append(' ', why(row.reason, `${row.txn} may not commit`, steps, game.steps[at]));
     }
     return place(box, row.session, at + 2);
   }
@@ -302,27 +342,41 @@
     }
     const no = version.is_allowed === null ? 'undecided: too much work to tell' : 'not allowed';
     const box = make('li', { class: 'no' }, value, ...tags, `${no} `);
-    if (version.reason) {
-      box.append(text('span', 'tag', `it would be: ${version.reason.title}`));
-      const about = `${lane.txn} may not read ${lane.next.key} = ${version.value}: ` +
-        version.reason.title;
-      box.append(why(version.reason, about));
+    if (version.is_allowed === false) {
+      const about = `${lane.txn} may not read ${lane.next.key} = ${version.value}`;
+      if (version.reason) box.append(text('span', 'tag', `it would be: ${version.reason.title}`));
+      box.append(why(version.reason, about, taken(), version.step));
     }
     return box;
   }
 
-  // A button that opens an explanation below the table.
-  function why(reason, title) {
+  // A button that opens an explanation below the table. One that did not come with the state is
+  // asked for: why `step` is not allowed behind `steps`.
+  function why(reason, title, steps, step) {
     const button = make('button', { type: 'button', class: 'link' }, 'why?');
-    button.setAttribute('aria-label', `Why? ${title}`);
-    button.addEventListener('click', () => {
-      $('why-title').textContent = title;
-      put($('why-told'), reason);
+    button.setAttribute('aria-label', `Why? ${title}${reason ? `: ${reason.title}` : ''}`);
+    button.addEventListener('click', async () => {
+      const told = reason || await reasonOf(steps, step);
+      if (!told) return;
+      $('why-title').textContent = `${title}: ${told.title}`;
+      put($('why-told'), told);
       $('why').hidden = false;
       $('why').focus();
       $('why').scrollIntoView({ block: 'nearest' });
     });
     return button;
+  }
+  async function reasonOf(steps, step) {
+    const number = asked;
+    try {
+      const { reason } = await ask('reason', { ...question(game, steps), step });
+      if (number !== asked) return null;
+      if (!reason) say('Undecided: there was too little time to say why.');
+      return reason;
+    } catch (error) {
+      say(`That did not work: ${error.message}`);
+      return null;
+    }
   }
   function closeWhy() {
     $('why').hidden = true;
@@ -356,13 +410,11 @@
   }
 
   function choose(name) {
-    game.own = null;
-    game.name = name;
-    game.level = suggested();
-    game.steps = [];
+    const next = { name, own: null, level: '', steps: [] };
+    next.level = suggested(next);
     $('edit').open = false;
     closeWhy();
-    load(current().about);
+    load(next, offered(next).about);
   }
 
   $('back').addEventListener('click', back);
@@ -370,22 +422,17 @@
   $('attack').addEventListener('click', () => attack());
   $('program').addEventListener('change', () => choose($('program').value));
   $('levels').addEventListener('change', (event) => {
-    game.level = event.target.value;
     closeWhy();
-    load(`At ${event.target.parentElement.children[1].textContent}.`);
+    load({ ...game, level: event.target.value },
+      `At ${event.target.parentElement.children[1].textContent}.`);
   });
   $('play-own').addEventListener('click', () => {
-    game.own = $('own').value;
-    game.steps = [];
     closeWhy();
-    load('Your program.');
+    load({ ...game, own: $('own').value, steps: [] }, 'Your program.');
   });
   $('use-token').addEventListener('click', async () => {
     try {
-      const told = await ask('token', { ...question([]), token: $('token').value.trim() });
-      game.steps = told.steps ? told.steps.split(',') : [];
-      closeWhy();
-      await load('The behaviour of the token.');
+      await follow(game, $('token').value.trim(), 'The behaviour of the token.');
     } catch (error) {
       say(`That did not work: ${error.message}`);
     }
@@ -398,16 +445,38 @@
       say('The browser does not let the page copy: the link is the address of this page.');
     }
   });
+  // A link that cannot be played changes nothing, and stays in the address.
+  async function open(link) {
+    try {
+      const next = read(link);
+      const said = link ? 'The game of the link.' : 'Step a session, or let the adversary play.';
+      closeWhy();
+      if (next.token && !next.steps.length) await follow(next, next.token, said);
+      else await load(next, said);
+    } catch (error) {
+      say(error.message);
+    }
+  }
   window.addEventListener('hashchange', () => {
-    if (location.hash === address()) return;
-    read(location.hash);
-    closeWhy();
-    load('The game of the link.');
+    if (!state || location.hash !== address()) open(location.hash);
   });
+
+  // Keys that a control or a scroller has a use for are left to it. The buttons of the table are
+  // part of the game.
+  function isLeft(target, key) {
+    if (target.closest('textarea, input, select, figure')) return true;
+    if (key === 'ArrowLeft') {
+      for (let it = target; it && it !== document.body; it = it.parentElement) {
+        const scrolls = ['auto', 'scroll'].includes(getComputedStyle(it).overflowX);
+        if (scrolls && it.scrollWidth > it.clientWidth) return true;
+      }
+    }
+    return !target.closest('#table') && target.closest('a, button, summary, pre, .scroll') !== null;
+  }
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || !state) return;
-    if (event.target.closest('textarea, input, select, figure')) return;
     const key = event.key;
+    if (isLeft(event.target, key)) return;
     if (key === 'ArrowLeft' || key === 'Backspace') back();
     else if (key === 'a' && !state.is_over) attack();
     else if (key === '0') again();
@@ -431,10 +500,9 @@
     }
     const option = (it) => make('option', { value: it.name }, it.name);
     $('program').replaceChildren(...games.map(option),
-      make('option', { value: '', hidden: true }, '(your own)'));
-    const linked = location.hash;
-    read(linked);
-    load(linked ? 'The game of the link.' : 'Step a session, or let the adversary play.');
+      make('option', { value: '', hidden: true }, '(another one)'));
+    $('program').value = '';
+    open(location.hash);
   }
   start();
 })();
