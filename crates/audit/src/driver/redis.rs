@@ -177,6 +177,11 @@ impl RedisClient {
         cmd("WATCH").arg(key).exec(&mut self.conn).map_err(failed)
     }
 
+    fn queue(&mut self, writes: &[Cmd]) -> Result<(), DriverError> {
+        cmd("MULTI").exec(&mut self.conn).map_err(failed)?;
+        writes.iter().try_for_each(|command| command.exec(&mut self.conn).map_err(failed))
+    }
+
     /// Keeps a command for EXEC.
     fn later(&mut self, command: Cmd, text: String) -> Sent {
         self.writes.push(command);
@@ -273,10 +278,14 @@ impl Client for RedisClient {
         if writes.is_empty() && !self.watches {
             return Ok(());
         }
-        cmd("MULTI").exec(&mut self.conn).map_err(failed)?;
-        for command in &writes {
-            // A command that cannot be queued spoils the transaction, which has no effect then.
-            command.exec(&mut self.conn).map_err(failed)?;
+        if let Err(error) = self.queue(&writes) {
+            // A command that cannot be queued spoils the transaction, which has no effect then. It
+            // is open until somebody says that it is over.
+            let discarded = cmd("DISCARD").exec(&mut self.conn).map_err(failed);
+            return Err(match (discarded, error) {
+                (Err(lost @ DriverError::Lost(_)), _) | (_, lost @ DriverError::Lost(_)) => lost,
+                (_, other) => DriverError::Refused(other.to_string()),
+            });
         }
         match cmd("EXEC").query::<Value>(&mut self.conn).map_err(failed)? {
             Value::Nil => Err(DriverError::Refused("a watched key has changed".to_owned())),
