@@ -398,4 +398,18 @@ mod tests {
         let lost = DriverError::Lost("gone".to_owned());
         assert_eq!(dropped("p_list", lost), ["register", "list"]);
     }
+
+    #[test]
+    fn a_recording_of_before_stays_if_nothing_can_be_made() {
+        let path = std::env::temp_dir().join(format!("seriatim-before-{}", std::process::id()));
+        std::fs::write(&path, "of before").unwrap();
+        let error = DriverError::Other("no rights".to_owned());
+        let driver = Stubborn { told: Arc::default(), refused: "p_register", error };
+        let setting = Setting::Serializable;
+        let output = Some(path.clone());
+        let asked = crate::audit::Audit { output, ..crate::audit::Audit::new(setting) };
+        crate::audit::audit(&driver, &asked).unwrap_err();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "of before");
+        std::fs::remove_file(&path).unwrap();
+    }
 }
