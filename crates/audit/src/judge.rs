@@ -135,8 +135,14 @@ impl<'a> Judge<'a> {
         // What is violated is violated, whatever the other levels come to.
         show(audited, turn.workload, &history, report);
         match is_undecided {
-            true => self.put_aside(turn.workload, ended, gist, lines),
-            false => add(&mut self.audited, &gist),
+            true if history.unknown_content() == 0 => {
+                self.put_aside(turn.workload, ended, gist, lines);
+            }
+            // More time would not bring back what is missing.
+            _ => {
+                self.audited.left_open += u64::from(is_undecided);
+                add(&mut self.audited, &gist);
+            }
         }
         self.watcher.round(&self.audited);
         if let Some(end) = self.until_violation.filter(|_| forbidden > 0) {

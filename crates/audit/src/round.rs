@@ -185,6 +185,18 @@ pub(crate) fn existence(register: u64) -> String {
     format!("{register} exists")
 }
 
+/// A read of a list, likewise.
+pub(crate) fn list_op(number: u64, values: Option<&[i64]>) -> Value {
+    match values {
+        Some(values) => json!(["r", list(number), values]),
+        None => json!(["r", list_existence(number), null]),
+    }
+}
+
+pub(crate) fn list_existence(number: u64) -> String {
+    format!("{} exists", list(number))
+}
+
 /// The key of a list.
 pub(crate) fn list(number: u64) -> String {
     format!("list {number}")

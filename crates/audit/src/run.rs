@@ -10,7 +10,8 @@ use crate::error::AuditError;
 use crate::lost::{Final, Losses, LostWrite, lost_writes};
 use crate::record::{Outcome, RecordedTxn};
 use crate::round::{
-    Ground, Round, Seat, Shared, Tally, existence, list, read_op, row_op, rows_found,
+    Ground, Round, Seat, Shared, Tally, existence, list_existence, list_op, read_op, row_op,
+    rows_found,
 };
 use crate::session::Session;
 use crate::template::Template;
@@ -32,11 +33,13 @@ impl Round {
     /// The transaction that made the registers, which ended before the round began.
     fn made(&self) -> RecordedTxn {
         let used = self.registers().take(self.shape.keys as usize);
-        let ops = used.flat_map(|register| match self.uses_lists() {
-            true => vec![],
-            false => {
-                vec![json!(["w", existence(register), "true"]), json!(["w", register, 0])]
-            }
+        let of_register =
+            |number| [json!(["w", existence(number), "true"]), json!(["w", number, 0])];
+        let of_list = |number| [json!(["w", list_existence(number), "true"])];
+        let ops = used.flat_map(|number| match self.workload {
+            Workload::ListAppend => of_list(number).to_vec(),
+            Workload::Own => of_register(number).into_iter().chain(of_list(number)).collect(),
+            _ => of_register(number).to_vec(),
         });
         RecordedTxn {
             session: format!("{}.set-up", self.number),
@@ -197,8 +200,8 @@ impl Round {
         let reads_lists = self.uses_lists() || template.is_some_and(Template::uses_lists);
         for number in registers.filter(|_| reads_lists) {
             let (values, sent) = client.read_list(number)?;
-            ops.push(json!(["r", list(number), values]));
-            finals.push(Final::List(number, values));
+            ops.push(list_op(number, values.as_deref()));
+            finals.push(Final::List(number, values.unwrap_or_default()));
             statements.push((sent, 1));
         }
         // Without faults no row is lost, and there may be many of them.

@@ -4,7 +4,9 @@ use crate::driver::{Client, DriverError, Role, Sent};
 use crate::error::AuditError;
 use crate::lost::{Acknowledged, Written};
 use crate::record::{Outcome, RecordedTxn};
-use crate::round::{ABSENT, Seat, Shared, Tally, list, read_op, row_key, row_op, rows_found};
+use crate::round::{
+    ABSENT, Seat, Shared, Tally, list, list_op, read_op, row_key, row_op, rows_found,
+};
 use crate::template::{Effect, Letters, Line};
 use crate::workload::{self, ROWS_OF_PART, Step, Workload, account, balance, part_of};
 use rand::{RngExt, SeedableRng};
@@ -239,7 +241,7 @@ impl<'s, 'a> Session<'s, 'a> {
             }
             Step::ReadList(number) => {
                 let (values, sent) = client.read_list(number)?;
-                doing.push(sent, vec![json!(["r", list(number), values])]);
+                doing.push(sent, vec![list_op(number, values.as_deref())]);
             }
             Step::Append(number) => {
                 let value = self.fresh();
@@ -356,8 +358,8 @@ impl<'s, 'a> Session<'s, 'a> {
                 doing.ops.push(read_op(letters.register(letter), value));
             }
             Effect::ReadsList(letter) => {
-                let values = crate::driver::numbers(value.as_deref().unwrap_or_default());
-                doing.ops.push(json!(["r", list(letters.register(letter)), values]));
+                let values = value.as_deref().map(crate::driver::numbers);
+                doing.ops.push(list_op(letters.register(letter), values.as_deref()));
             }
             _ => {}
         }

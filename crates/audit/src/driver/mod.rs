@@ -157,8 +157,8 @@ pub trait Client: Send {
         Err(DriverError::unable("counters"))
     }
 
-    /// What a list holds.
-    fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
+    /// What a list holds; none if it is not there.
+    fn read_list(&mut self, list: u64) -> Result<(Option<Vec<i64>>, Sent), DriverError> {
         let _ = list;
         Err(DriverError::unable("lists"))
     }

@@ -226,13 +226,14 @@ impl Client for RedisClient {
         Ok(self.later(command, format!("SET {key} {value}")))
     }
 
-    fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
+    /// A list without elements is the same as none.
+    fn read_list(&mut self, list: u64) -> Result<(Option<Vec<i64>>, Sent), DriverError> {
         let key = format!("{}_list:{list}", self.prefix);
         self.watch(&key)?;
         let values: Vec<i64> =
             cmd("LRANGE").arg(&key).arg(0).arg(-1).query(&mut self.conn).map_err(failed)?;
         let rows = rows(values.iter().map(ToString::to_string));
-        Ok((values, Sent { text: format!("LRANGE {key} 0 -1"), rows }))
+        Ok((Some(values), Sent { text: format!("LRANGE {key} 0 -1"), rows }))
     }
 
     fn append(&mut self, list: u64, value: i64) -> Result<Sent, DriverError> {
