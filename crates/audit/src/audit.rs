@@ -118,7 +118,7 @@ impl Audit {
             Ok((audited?, recorder.finish().err()))
         });
         // Whatever happened, nothing is left behind if that is possible.
-        let cleaned = self.clean_up(driver);
+        let cleaned = self.clean_up(driver, is_asked_to_end);
         let (mut audited, unwritten) = audited?;
         audited.unwritten = unwritten;
         let left = cleaned.err().map(|error| {
@@ -130,11 +130,17 @@ impl Audit {
     }
 
     /// Takes away what was made. A server that a fault has stopped just now is waited for.
-    fn clean_up(&self, driver: &dyn Driver) -> Result<(), DriverError> {
+    fn clean_up(
+        &self,
+        driver: &dyn Driver,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<(), DriverError> {
         let begun = Instant::now();
         loop {
             let cleaned = driver.clean_up();
-            if cleaned.is_ok() || self.faults.is_empty() || begun.elapsed() > CLEAN_MAX {
+            let is_asked = is_asked_to_end.load(Ordering::Relaxed);
+            let time = if is_asked { CLEAN_ASKED_MAX } else { CLEAN_MAX };
+            if cleaned.is_ok() || self.faults.is_empty() || begun.elapsed() > time {
                 return cleaned;
             }
             std::thread::sleep(MAKE_PAUSE);
@@ -377,8 +383,9 @@ fn not_arrived(driver: &dyn Driver) -> DriverError {
 const MAKE_MAX: Duration = Duration::from_secs(60);
 const MAKE_PAUSE: Duration = Duration::from_millis(300);
 const ARRIVE_PAUSE: Duration = Duration::from_millis(50);
-/// How long it is tried to take away what was made.
+/// How long it is tried to take away what was made; and if somebody waits for the end.
 const CLEAN_MAX: Duration = Duration::from_secs(20);
+const CLEAN_ASKED_MAX: Duration = Duration::from_secs(2);
 
 /// Checks a recording again, round by round, by a level, or else by what the database promised as
 /// the recording says, or by serializability.

@@ -20,16 +20,24 @@ struct Memory {
     room: Arc<AtomicU32>,
     /// Whether all nodes see what was made on one of them.
     follows: bool,
+    /// How many connections there may be before all nodes are gone.
+    connections: AtomicU32,
 }
 
 impl Memory {
     fn new(refusals: u32) -> Memory {
         let room = Arc::new(AtomicU32::new(u32::MAX));
-        Memory { values: Arc::default(), refusals: AtomicU32::new(refusals), room, follows: true }
+        let (refusals, connections) = (AtomicU32::new(refusals), AtomicU32::new(u32::MAX));
+        Memory { values: Arc::default(), refusals, room, follows: true, connections }
     }
 }
 
-struct Session(Arc<Mutex<BTreeMap<u64, i64>>>, Arc<AtomicU32>);
+struct Session {
+    values: Arc<Mutex<BTreeMap<u64, i64>>>,
+    room: Arc<AtomicU32>,
+    /// Whether a write that there is no room for breaks the connection.
+    breaks: bool,
+}
 
 impl Client for Session {
     fn begin(&mut self, _: Setting) -> Result<(), DriverError> {
@@ -37,13 +45,15 @@ impl Client for Session {
     }
 
     fn read(&mut self, register: u64) -> Result<(Option<i64>, Sent), DriverError> {
-        Ok((self.0.lock().unwrap().get(&register).copied(), Sent::default()))
+        Ok((self.values.lock().unwrap().get(&register).copied(), Sent::default()))
     }
 
     fn write(&mut self, register: u64, value: i64) -> Result<Sent, DriverError> {
         let less = |room: u32| room.checked_sub(1);
-        if self.1.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
-            self.0.lock().unwrap().insert(register, value);
+        if self.room.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
+            self.values.lock().unwrap().insert(register, value);
+        } else if self.breaks {
+            return Err(DriverError::Lost("the node is gone".to_owned()));
         }
         Ok(Sent::default())
     }
@@ -88,7 +98,12 @@ impl Driver for Memory {
     }
 
     fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
-        Ok(Box::new(Session(Arc::clone(&self.values), Arc::clone(&self.room))))
+        let less = |left: u32| left.checked_sub(1);
+        let is_there = self.connections.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less);
+        is_there.map_err(|_| DriverError::Lost("all nodes are gone".to_owned()))?;
+        let (values, room) = (Arc::clone(&self.values), Arc::clone(&self.room));
+        let breaks = self.connections.load(Ordering::SeqCst) < u32::MAX / 2;
+        Ok(Box::new(Session { values, room, breaks }))
     }
 }
 
@@ -164,4 +179,38 @@ fn sizes_that_make_no_sense_are_refused() {
     }
     let refused = audit(&Memory::new(0), &Audit { sessions: 0, ..asked(&[]) });
     assert!(matches!(refused, Err(AuditError::Shape(_))));
+}
+
+#[test]
+fn when_all_nodes_are_gone_what_was_seen_is_told() {
+    let room = Arc::new(AtomicU32::new(30));
+    let memory = Memory {
+        connections: AtomicU32::new(8),
+        refusals: AtomicU32::new(u32::MAX),
+        room: Arc::clone(&room),
+        ..Memory::new(0)
+    };
+    let path = std::env::temp_dir().join(format!("seriatim-gone-{}.jsonl", std::process::id()));
+    let asked = Audit { output: Some(path.clone()), ..asked(&["at 1h: true"]) };
+    let is_asked = AtomicBool::new(false);
+    let audited = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Connections break when there is no more room, and there are no others.
+            while room.load(Ordering::SeqCst) > 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            is_asked.store(true, Ordering::SeqCst);
+        });
+        asked.run(&memory, None, &|_: &Audited| {}, &is_asked).unwrap()
+    });
+    assert!(audited.tally.committed > 0 && audited.tally.lost_connections > 0);
+    assert_eq!((audited.lost_count, audited.unread_ends), (0, 1));
+    assert_eq!(audited.keeps_promise(), Kept::Unknown);
+    assert!(audited.problem.unwrap().contains("may be left in the database"));
+    // The recording is whole, and says the same.
+    let never = AtomicBool::new(false);
+    let again = audit_again(&path, None, Order::Sessions, &|_: &Audited| {}, &never).unwrap();
+    assert_eq!((again.tally, again.unread_ends), (audited.tally, 1));
+    std::fs::remove_file(&path).unwrap();
 }

@@ -102,9 +102,7 @@ fn clean_up() {
     abandon();
     output::wait_until_whole(WRITE_WAIT_MAX);
     progress::wipe();
-    if let Some(left) = LEFT.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        output::message(&format!("{left} may be left behind\n"));
-    }
+    tell_left();
 }
 
 /// Before the program ends without going back the way that it has come: what nobody else does any
@@ -112,4 +110,12 @@ fn clean_up() {
 pub fn abandon() {
     whole_files::remove_all();
     children::kill_all();
+}
+
+/// Says what may be left behind. It waits for nobody: a thread that has panicked may hold the lock.
+pub fn tell_left() {
+    let left = LEFT.try_lock().ok().and_then(|mut left| left.take());
+    if let Some(left) = left {
+        output::message(&format!("{left} may be left behind\n"));
+    }
 }

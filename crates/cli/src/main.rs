@@ -66,6 +66,7 @@ fn report_panics() {
             return;
         }
         interrupt::abandon();
+        interrupt::tell_left();
         std::process::exit(Exit::Internal as i32);
     }));
 }
