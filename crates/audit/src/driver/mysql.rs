@@ -81,8 +81,8 @@ impl MySql {
         let mut conn = Conn::new(opts.clone()).map_err(|error| connect(told(&error)))?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(failed)?;
         let version = version.unwrap_or_default();
-        let comment: Option<String> =
-            conn.query_first("SELECT @@version_comment").map_err(failed)?;
+        // Servers that only speak the protocol may not have it.
+        let comment: Option<String> = conn.query_first("SELECT @@version_comment").ok().flatten();
         let kind = Kind::of(&version, &comment.unwrap_or_default());
         let mut is_on = |variable: &str| {
             let asked = format!("SHOW VARIABLES LIKE '{variable}'");
