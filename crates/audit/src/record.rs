@@ -6,7 +6,7 @@ use crate::driver::Sent;
 use crate::round::ABSENT;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -308,7 +308,7 @@ struct IsOfRounds(bool);
 /// Waits until what was written is on the disk. Not everything is a file on one.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_data() {
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
         done => done,
     }
 }
@@ -346,20 +346,36 @@ impl Output {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        match self.file.as_ref().write_all(&self.waiting) {
-            Ok(()) => {
-                self.written += self.waiting.len() as u64;
-                self.waiting.clear();
-                self.is_unsynced = true;
-                Ok(())
+        let (count, done) = write(&self.file, &self.waiting);
+        // Of a line that does not fit nothing stays. A device cannot be shortened.
+        let whole = match done {
+            Ok(()) => count,
+            Err(_) => {
+                self.waiting[..count].iter().rposition(|&c| c == b'\n').map_or(0, |it| it + 1)
             }
-            Err(error) => {
-                // What was written of a part of them goes away. A device cannot be shortened.
-                let _ = self.file.set_len(self.written);
-                Err(error)
-            }
+        };
+        self.written += whole as u64;
+        self.is_unsynced = true;
+        self.waiting.clear();
+        if done.is_err() {
+            let _ = self.file.set_len(self.written);
+        }
+        done
+    }
+}
+
+/// Writes as much of it as there is room for: how many bytes, and why not all of them.
+fn write(mut file: &File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut count = 0;
+    while count < bytes.len() {
+        match file.write(&bytes[count..]) {
+            Ok(0) => return (count, Err(ErrorKind::WriteZero.into())),
+            Ok(more) => count += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return (count, Err(error)),
         }
     }
+    (count, Ok(()))
 }
 
 /// The first line, which names the values that several transactions write.

@@ -358,7 +358,7 @@ fn a_file_that_was_not_there_is_gone_afterwards() {
 fn a_full_disk_ends_the_recording_at_a_whole_line() {
     let (server, file) = (Server::at("ser"), Scratch::new("full.jsonl"));
     let script = "trap '' XFSZ; ulimit -f 400; exec \"$0\" audit \"$@\"";
-    let few = ["--isolation", "ser", "--transactions", "600", "--sessions", "4"];
+    let few = ["--isolation", "ser", "--transactions", "2000", "--sessions", "4"];
     let output = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_seriatim"), &server.url])
         .args(few)
@@ -369,7 +369,8 @@ fn a_full_disk_ends_the_recording_at_a_whole_line() {
     assert_eq!(output.status.code(), Some(3), "{errors}");
     assert!(errors.contains("not all of the recording is on disk"), "{errors}");
     let text = file.text();
-    assert!(text.ends_with('\n') && text.len() > 1000, "{}", text.len());
+    // What fits is there, not only what was written at a time.
+    assert!(text.ends_with('\n') && text.len() > 190_000, "{}", text.len());
     let (page, errors, code) = audit(&["--again", file.name()]);
     assert!(matches!(code, Some(0 | 2)), "{code:?}: {page}{errors}");
 }
