@@ -195,11 +195,11 @@ impl<S: Store + Send> Client for KeyValueClient<S> {
         Ok((value, vec![seen, written]))
     }
 
-    fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
+    fn read_list(&mut self, list: u64) -> Result<(Option<Vec<i64>>, Sent), DriverError> {
         let key = list_key(list);
         let value = self.get(&key)?.unwrap_or_default();
         let sent = read(called("get", &key), std::iter::once(vec![text(&value)]));
-        Ok((numbers(&value), sent))
+        Ok((Some(numbers(&value)), sent))
     }
 
     /// There is nothing that appends: the list is read and written.

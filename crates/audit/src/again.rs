@@ -1,13 +1,18 @@
 //! Recordings of audits, read round by round: in memory that does not grow with the file.
 
 use crate::error::AuditError;
+use crate::fault::FaultDone;
+use crate::lost::Losses;
 use crate::round::Tally;
+use crate::workload::Workload;
+use serde_json::{Value, json};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes};
 use seriatim_history::{History, ReadError, Spot, Status};
 use seriatim_isolation::Level;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::time::Duration;
 
 /// The rounds of a recording.
 #[derive(Debug)]
@@ -28,6 +33,61 @@ pub struct RecordedRound {
     lines: Vec<u8>,
     /// Which line of the file the first one behind the header is.
     first_line: u64,
+    /// What is told of it when it is over. One that was cut has none.
+    pub(crate) end: Option<RoundEnd>,
+}
+
+/// What the mark at the end of a round tells of it: what its transactions do not say.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct RoundEnd {
+    pub round: u64,
+    pub workload: Workload,
+    pub tally: Tally,
+    pub losses: Losses,
+    /// What was done to the servers since the round before.
+    pub faults: Vec<FaultDone>,
+    /// How long it took, and when it ended.
+    pub time: Duration,
+    pub ended: Duration,
+}
+
+impl RoundEnd {
+    pub fn json(&self) -> Value {
+        json!({
+            "round": self.round,
+            "workload": self.workload.code(),
+            "tally": self.tally.json(),
+            "lost": self.losses.json(),
+            "faults": self.faults.iter().map(FaultDone::json).collect::<Vec<_>>(),
+            "time": nanoseconds(self.time),
+            "ended": nanoseconds(self.ended),
+        })
+    }
+
+    fn from_json(value: &Value) -> Option<RoundEnd> {
+        let time = |name: &str| value[name].as_u64().map(Duration::from_nanos);
+        Some(RoundEnd {
+            round: value["round"].as_u64()?,
+            workload: Workload::of_code(value["workload"].as_str()?)?,
+            tally: Tally::from_json(&value["tally"])?,
+            losses: Losses::from_json(&value["lost"]),
+            faults: value["faults"].as_array()?.iter().filter_map(FaultDone::from_json).collect(),
+            time: time("time")?,
+            ended: time("ended")?,
+        })
+    }
+}
+
+/// A time as a number.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// What a mark says, if a line is one.
+fn mark(line: &str) -> Option<Value> {
+    let may_be_one = line.contains("\"whole\"") && !line.contains("\"ops\"");
+    let value: Value = may_be_one.then(|| serde_json::from_str(line).ok())??;
+    value.get("whole").is_some().then_some(value)
 }
 
 impl Recording {
@@ -88,14 +148,17 @@ impl Recording {
         let number = self.round_of(&first)?;
         let mut lines = self.header.clone().into_bytes();
         lines.extend_from_slice(first.as_bytes());
+        let mut end = None;
         while let Some(line) = self.line()? {
-            if self.round_of(&line)? != number {
+            if let Some(mark) = mark(&line) {
+                end = RoundEnd::from_json(&mark).filter(|end| end.round == number);
+            } else if self.round_of(&line)? != number {
                 self.next = Some(line);
                 break;
             }
             lines.extend_from_slice(line.as_bytes());
         }
-        Ok(Some(RecordedRound { number, lines, first_line }))
+        Ok(Some(RecordedRound { number, lines, first_line, end }))
     }
 
     /// The round of the line that was just read.
@@ -107,7 +170,7 @@ impl Recording {
 impl RecordedRound {
     /// A round whose lines are at hand.
     pub(crate) fn new(number: u64, lines: Vec<u8>) -> RecordedRound {
-        RecordedRound { number, lines, first_line: 2 }
+        RecordedRound { number, lines, first_line: 2, end: None }
     }
 
     /// How many bytes it has.
@@ -123,6 +186,9 @@ impl RecordedRound {
     /// How the transactions of its sessions ended: without those of the audit, which made registers
     /// and rows and read them in the end.
     pub(crate) fn tally(&self) -> Result<Tally, AuditError> {
+        if let Some(end) = &self.end {
+            return Ok(end.tally);
+        }
         let history = self.history()?;
         let mut tally = Tally::default();
         for txn in history.txns() {
@@ -166,4 +232,32 @@ fn round_of(line: &str) -> Result<u64, String> {
         let shown: String = line.chars().take(60).collect();
         format!("expected a transaction of a session of a round, found `{}`", shown.trim_end())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lost::LostWrite;
+
+    #[test]
+    fn what_is_told_of_a_round_is_the_same_after_it_was_written_down() {
+        let lost = LostWrite { key: "3".to_owned(), value: 8, acknowledged: 9 };
+        let fault = FaultDone {
+            at: Duration::from_millis(7),
+            took: Duration::from_millis(8),
+            what: "kill".to_owned(),
+            problem: Some("no".to_owned()),
+        };
+        let end = RoundEnd {
+            round: 5,
+            workload: Workload::Own,
+            tally: Tally { committed: 1, lost_connections: 2, ..Tally::default() },
+            losses: Losses::of(vec![lost]),
+            faults: vec![fault.clone(), FaultDone { problem: None, ..fault }],
+            time: Duration::from_millis(250),
+            ended: Duration::from_secs(3),
+        };
+        assert_eq!(RoundEnd::from_json(&end.json()), Some(end));
+        assert_eq!(RoundEnd::from_json(&json!({ "whole": true })), None);
+    }
 }

@@ -1,12 +1,13 @@
 //! One audit: rounds of workloads at one setting, each checked while the next ones run.
 
 use crate::adaptive::Scheduler;
-use crate::again::{RecordedRound, Recording};
+use crate::again::{RecordedRound, Recording, RoundEnd};
 use crate::audited::{Audited, Watcher};
 use crate::driver::{Driver, DriverError};
 use crate::error::AuditError;
-use crate::fault::{Fault, Saboteur};
+use crate::fault::{Fault, FaultDone, Saboteur, Weather};
 use crate::judge::{Finished, Judge};
+use crate::lost::Losses;
 use crate::record::Recorder;
 use crate::round::{Ground, Round, Seat};
 use crate::server::ServerProcess;
@@ -106,16 +107,20 @@ impl Audit {
             prefix => format!("{prefix}_"),
         };
         let path = self.output.as_deref();
+        driver.set_up()?;
+        // A recording of before is gone only if there is something new to record.
         let recorder = Recorder::of_rounds(path, &source, hidden).map_err(|error| {
             let path = path.unwrap_or(Path::new("the recording"));
             AuditError::Unwritable(path.display().to_string(), error.to_string())
-        })?;
-        driver.set_up()?;
-        let audited = self.rounds(driver, server, &recorder, watcher, is_asked_to_end);
+        });
+        let audited = recorder.and_then(|recorder| {
+            let audited = self.rounds(driver, server, &recorder, watcher, is_asked_to_end);
+            Ok((audited?, recorder.finish().err()))
+        });
         // Whatever happened, nothing is left behind if that is possible.
-        let cleaned = self.clean_up(driver);
-        let mut audited = audited?;
-        audited.unwritten = recorder.finish().err();
+        let cleaned = self.clean_up(driver, is_asked_to_end);
+        let (mut audited, unwritten) = audited?;
+        audited.unwritten = unwritten;
         let left = cleaned.err().map(|error| {
             let prefix = driver.prefix();
             format!("what begins with {prefix} may be left in the database: {error}")
@@ -125,11 +130,17 @@ impl Audit {
     }
 
     /// Takes away what was made. A server that a fault has stopped just now is waited for.
-    fn clean_up(&self, driver: &dyn Driver) -> Result<(), DriverError> {
+    fn clean_up(
+        &self,
+        driver: &dyn Driver,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<(), DriverError> {
         let begun = Instant::now();
         loop {
             let cleaned = driver.clean_up();
-            if cleaned.is_ok() || self.faults.is_empty() || begun.elapsed() > CLEAN_MAX {
+            let is_asked = is_asked_to_end.load(Ordering::Relaxed);
+            let time = if is_asked { CLEAN_ASKED_MAX } else { CLEAN_MAX };
+            if cleaned.is_ok() || self.faults.is_empty() || begun.elapsed() > time {
                 return cleaned;
             }
             std::thread::sleep(MAKE_PAUSE);
@@ -137,6 +148,12 @@ impl Audit {
     }
 
     fn is_possible(&self, driver: &dyn Driver) -> Result<(), AuditError> {
+        if let Some(problem) = self.shape.and_then(Shape::problem) {
+            return Err(AuditError::Shape(problem));
+        }
+        if self.sessions == 0 {
+            return Err(AuditError::Shape("an audit needs a session at least".to_owned()));
+        }
         let product = driver.product();
         if !driver.settings().contains(&self.setting) {
             return Err(AuditError::Setting { product, setting: self.setting.to_string() });
@@ -181,9 +198,24 @@ impl Audit {
         let clock = Instant::now();
         let template = self.template.as_ref();
         let is_recorded = self.is_recorded;
-        let ground = Ground { driver, recorder, template, clock, is_asked_to_end, is_recorded };
-        let saboteur =
-            Saboteur { faults: &self.faults, server, begun: clock, is_over: &is_over, done: &done };
+        let weather = Weather::default();
+        let ground = Ground {
+            driver,
+            recorder,
+            template,
+            clock,
+            is_asked_to_end,
+            is_recorded,
+            weather: &weather,
+        };
+        let saboteur = Saboteur {
+            faults: &self.faults,
+            server,
+            begun: clock,
+            is_over: &is_over,
+            done: &done,
+            weather: &weather,
+        };
         let (sender, receiver) = sync_channel::<Finished>(ROUNDS_WAITING);
         std::thread::scope(|scope| {
             let judging = scope.spawn(move || {
@@ -195,12 +227,14 @@ impl Audit {
             });
             scope.spawn(|| saboteur.work());
             let stops = [is_asked_to_end, &has_violation];
-            let ran = self.sequence(&ground, &scheduler, &stops, sender);
+            let ran = self.sequence(&ground, &scheduler, &stops, &done, sender);
             is_over.store(true, Ordering::Relaxed);
             let Ok((judge, problem)) = judging.join() else {
                 return Err(AuditError::Read("the check has failed".to_owned()));
             };
             let is_empty = judge.audited.rounds == 0;
+            // Rounds that are open are read from the file. What is wrong with it is told later.
+            let _ = recorder.finish();
             let mut audited = judge.finish(is_asked_to_end);
             match (ran.err().or(problem), is_empty) {
                 (Some(error), true) => return Err(error),
@@ -220,8 +254,10 @@ impl Audit {
         ground: &Ground<'_>,
         scheduler: &Mutex<Scheduler>,
         stops: &[&AtomicBool],
+        done: &Mutex<Vec<FaultDone>>,
         sender: SyncSender<Finished>,
     ) -> Result<(), AuditError> {
+        let mut told = 0;
         let mut seats: Vec<Seat> = (0..self.sessions).map(|_| Seat::default()).collect();
         let mut attempted = 0;
         for number in 0.. {
@@ -231,7 +267,10 @@ impl Audit {
             if left.is_zero() || transactions == 0 || is_stopped {
                 break;
             }
-            self.make_room(ground.driver, number)?;
+            if !self.make_room(ground, number, stops)? {
+                break;
+            }
+            let left = self.duration.saturating_sub(ground.clock.elapsed());
             let turn = scheduler.lock().unwrap_or_else(PoisonError::into_inner).next();
             let begun = Instant::now();
             let round = Round {
@@ -245,47 +284,108 @@ impl Audit {
                 seed: self.seed,
                 has_faults: !self.faults.is_empty(),
             };
-            let (tally, lost) = round.run(ground, &mut seats)?;
+            let (tally, losses) = round.run(ground, &mut seats)?;
             attempted += tally.attempted();
             let (time, ended) = (begun.elapsed(), ground.clock.elapsed());
+            let faults = {
+                let done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                let new = done[told..].to_vec();
+                told = done.len();
+                new
+            };
+            let workload = turn.workload;
+            let end = RoundEnd { round: number, workload, tally, losses, faults, time, ended };
+            ground.end_round(&end);
             let lines = RecordedRound::new(number, ground.recorder.take_round());
+            let losses = end.losses;
             // Whoever checks has failed if nobody takes it, and says so.
-            if sender.send(Finished { turn, tally, lost, lines, time, ended }).is_err() {
+            if sender.send(Finished { turn, tally, losses, lines, time, ended }).is_err() {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Makes the registers of the next rounds, and takes those of earlier ones away.
-    fn make_room(&self, driver: &dyn Driver, round: u64) -> Result<(), AuditError> {
+    /// Makes the registers of the next rounds, and takes those of earlier ones away. Whether all
+    /// sessions see them: nobody waits for that any more if somebody asks for an end.
+    fn make_room(
+        &self,
+        ground: &Ground<'_>,
+        round: u64,
+        stops: &[&AtomicBool],
+    ) -> Result<bool, AuditError> {
         if !round.is_multiple_of(ROUNDS_OF_BLOCK) {
-            return Ok(());
+            return Ok(true);
         }
+        let driver = ground.driver;
         let block = |first: u64| first * REGISTERS..(first + ROUNDS_OF_BLOCK) * REGISTERS;
-        let mut tries = 0;
+        let patience = Patience { audit: self, clock: ground.clock, begun: Instant::now(), stops };
         // A server that is being started again is waited for.
         while let Err(error) = driver.make(block(round)) {
-            tries += 1;
-            if self.faults.is_empty() || tries > MAKE_TRIES {
+            if self.faults.is_empty() || patience.is_over() {
                 return Err(error.into());
+            }
+            if patience.is_asked_to_end() {
+                return Ok(false);
             }
             let _ = driver.retire(block(round));
             std::thread::sleep(MAKE_PAUSE);
+        }
+        let last = block(round).end - 1;
+        loop {
+            match driver.has_arrived(last) {
+                Ok(true) => break,
+                Ok(false) if patience.is_over() => return Err(not_arrived(driver).into()),
+                Err(error) if patience.is_over() => return Err(error.into()),
+                _ if patience.is_asked_to_end() => return Ok(false),
+                _ => std::thread::sleep(ARRIVE_PAUSE),
+            }
         }
         if let Some(before) = round.checked_sub(ROUNDS_OF_BLOCK) {
             // What is left behind goes away in the end.
             let _ = driver.retire(block(before));
         }
-        Ok(())
+        Ok(true)
     }
 }
 
-/// How often registers are made again if servers are stopped meanwhile, and how long to wait.
-const MAKE_TRIES: u32 = 100;
+/// How long it is waited until there is room for the next rounds.
+struct Patience<'a> {
+    audit: &'a Audit,
+    clock: Instant,
+    begun: Instant,
+    stops: &'a [&'a AtomicBool],
+}
+
+impl Patience<'_> {
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() > MAKE_MAX
+    }
+
+    /// Whether nobody wants another round. A server that has only to be waited for because of a
+    /// fault is not waited for longer than the audit was to take.
+    fn is_asked_to_end(&self) -> bool {
+        let is_late = !self.audit.faults.is_empty() && self.clock.elapsed() > self.audit.duration;
+        is_late || self.stops.iter().any(|stop| stop.load(Ordering::Relaxed))
+    }
+}
+
+fn not_arrived(driver: &dyn Driver) -> DriverError {
+    let (product, time) = (driver.product(), MAKE_MAX.as_secs());
+    DriverError::Other(format!(
+        "not all of {product} have seen for {time} s what was written on one of them: are they \
+         nodes of the same database, and do they follow?"
+    ))
+}
+
+/// How long all of it may take until the next rounds have registers that all nodes see, and how
+/// long to wait in between.
+const MAKE_MAX: Duration = Duration::from_secs(60);
 const MAKE_PAUSE: Duration = Duration::from_millis(300);
-/// How long it is tried to take away what was made.
+const ARRIVE_PAUSE: Duration = Duration::from_millis(50);
+/// How long it is tried to take away what was made; and if somebody waits for the end.
 const CLEAN_MAX: Duration = Duration::from_secs(20);
+const CLEAN_ASKED_MAX: Duration = Duration::from_secs(2);
 
 /// Checks a recording again, round by round, by a level, or else by what the database promised as
 /// the recording says, or by serializability.
@@ -309,10 +409,14 @@ pub fn audit_again(
         if is_asked_to_end.load(Ordering::Relaxed) {
             break;
         }
-        let turn = scheduler.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let mut turn = scheduler.lock().unwrap_or_else(PoisonError::into_inner).next();
         let tally = lines.tally()?;
-        let (time, ended) = (Duration::ZERO, begun.elapsed());
-        judge.judge(Finished { turn, tally, lost: Vec::new(), lines, time, ended })?;
+        let (mut losses, mut ended) = (Losses::default(), begun.elapsed());
+        if let Some(end) = &lines.end {
+            (turn.workload, losses, ended) = (end.workload, end.losses.clone(), end.ended);
+            judge.audited.faults.extend(end.faults.clone());
+        }
+        judge.judge(Finished { turn, tally, losses, lines, time: Duration::ZERO, ended })?;
     }
     Ok(judge.finish(is_asked_to_end))
 }

@@ -49,6 +49,8 @@ pub struct Audited {
     pub lost_count: u64,
     /// The first of them.
     pub lost: Vec<LostWrite>,
+    /// How many rounds ended in a way that leaves open whether a write is lost.
+    pub unread_ends: u64,
     /// What was done to the servers.
     pub faults: Vec<FaultDone>,
     /// When each round ended and what it showed; after very many rounds several are one.
@@ -140,6 +142,19 @@ impl Audited {
         }
     }
 
+    /// A round that ended then showed so many anomalies more, which took long to be found.
+    pub(crate) fn see_late(&mut self, ended: Duration, anomalies: u64, forbidden: u64) {
+        if forbidden > 0 {
+            let first = self.first_violation.map_or(ended, |first| first.min(ended));
+            self.first_violation = Some(first);
+        }
+        let place = self.timeline.partition_point(|moment| moment.at < ended);
+        if let Some(moment) = self.timeline.get_mut(place) {
+            moment.anomalies += anomalies;
+            moment.forbidden += forbidden;
+        }
+    }
+
     /// So many reads of a round were stale, by this median.
     pub(crate) fn note_stale(&mut self, age_median: u64, reads: u64) {
         // Six digits of a binary number say it well enough.
@@ -162,6 +177,7 @@ impl Audited {
             stale_ages: BTreeMap::new(),
             lost_count: 0,
             lost: Vec::new(),
+            unread_ends: 0,
             faults: Vec::new(),
             timeline: Vec::new(),
             first_violation: None,
@@ -180,7 +196,11 @@ impl Audited {
     /// Whether the database keeps its promise. A write that was acknowledged and is gone breaks
     /// every promise.
     pub fn keeps_promise(&self) -> Kept {
-        if self.lost_count > 0 { Kept::No } else { self.kept(self.promise) }
+        match self.kept(self.promise) {
+            _ if self.lost_count > 0 => Kept::No,
+            Kept::Yes if self.unread_ends > 0 => Kept::Unknown,
+            kept => kept,
+        }
     }
 
     /// Whether anything was seen at all.

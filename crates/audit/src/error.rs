@@ -35,6 +35,9 @@ pub enum AuditError {
         /// The workload.
         workload: &'static str,
     },
+    /// Its sizes make no sense.
+    #[error("{0}")]
+    Shape(String),
     /// The file is no recording of an audit.
     #[error("no recording of an audit; `seriatim check` reads other histories")]
     NoRecording,

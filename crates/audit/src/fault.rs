@@ -1,23 +1,25 @@
 //! Faults: what is done to servers while sessions work on them. A command of the user's, or what is
 //! done to a server that the audit was told how to start.
 
+use crate::again::nanoseconds;
 use crate::network;
 use crate::server::ServerProcess;
+use crate::shell::{self, LastWords};
+use crate::url::without_secrets;
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
 use std::fmt;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{ChildStderr, Command, Stdio};
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a command may take.
 const COMMAND_MAX: Duration = Duration::from_secs(120);
-/// How long the words of a command that has failed are waited for, and how long the first line
-/// may be.
+/// How long it may go on when the audit is over: what it has stopped it perhaps starts again.
+const OVER_MAX: Duration = Duration::from_secs(10);
+/// How long the words of a command that has failed are waited for.
 const SAID_MAX: Duration = Duration::from_millis(200);
-const LINE_MAX: u64 = 300;
 /// How often it is looked at what is due.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -97,7 +99,7 @@ impl FromStr for Fault {
             };
             Some(Fault { when, what: what_of(what.trim())? })
         };
-        parsed().ok_or_else(|| NoFault(text.to_owned()))
+        parsed().ok_or_else(|| NoFault(without_secrets(text)))
     }
 }
 
@@ -140,6 +142,37 @@ pub struct FaultDone {
     pub problem: Option<String>,
 }
 
+impl FaultDone {
+    pub(crate) fn json(&self) -> Value {
+        json!([nanoseconds(self.at), nanoseconds(self.took), self.what, self.problem])
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Option<FaultDone> {
+        let time = |place: usize| value.get(place)?.as_u64().map(Duration::from_nanos);
+        Some(FaultDone {
+            at: time(0)?,
+            took: time(1)?,
+            what: value.get(2)?.as_str()?.to_owned(),
+            problem: value.get(3).and_then(Value::as_str).map(str::to_owned),
+        })
+    }
+}
+
+/// Whether something is done to the servers at present.
+#[derive(Debug, Default)]
+pub(crate) struct Weather {
+    begun: AtomicU64,
+    ended: AtomicU64,
+}
+
+impl Weather {
+    /// How many faults have begun, if all of them have ended.
+    pub fn calm(&self) -> Option<u64> {
+        let ended = self.ended.load(Ordering::SeqCst);
+        (self.begun.load(Ordering::SeqCst) == ended).then_some(ended)
+    }
+}
+
 /// Does faults when they are due, until the audit is over.
 pub(crate) struct Saboteur<'a> {
     pub faults: &'a [Fault],
@@ -147,6 +180,7 @@ pub(crate) struct Saboteur<'a> {
     pub begun: Instant,
     pub is_over: &'a AtomicBool,
     pub done: &'a Mutex<Vec<FaultDone>>,
+    pub weather: &'a Weather,
 }
 
 impl Saboteur<'_> {
@@ -176,15 +210,18 @@ impl Saboteur<'_> {
 
     fn one(&self, fault: &Fault) {
         let at = self.begun.elapsed();
+        self.weather.begun.fetch_add(1, Ordering::SeqCst);
         let problem = self.does(&fault.what).err();
+        self.weather.ended.fetch_add(1, Ordering::SeqCst);
         let took = self.begun.elapsed().saturating_sub(at);
-        let done = FaultDone { at, took, what: fault.what.to_string(), problem };
+        let what = without_secrets(&fault.what.to_string());
+        let done = FaultDone { at, took, what, problem };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).push(done);
     }
 
     fn does(&self, what: &What) -> Result<(), String> {
         match what {
-            What::Command(text) => self.command("sh", &["-c", text]),
+            What::Command(text) => self.command(text),
             What::Kill => self.on_server(|server| server.kill_and_start()),
             What::Restart => self.on_server(|server| server.restart()),
             What::Pause(time) => {
@@ -199,12 +236,12 @@ impl Saboteur<'_> {
 
     /// What a network namespace sends is shaped for a while.
     fn shaped(&self, shape: network::Shape, time: Duration) -> Result<(), String> {
-        let begun = self.command("sh", &["-c", &shape.begin]);
+        let begun = self.command(&shape.begin);
         if begun.is_ok() {
             self.wait(time);
         }
         // Also where it has begun on some of the devices only.
-        let ended = self.command("sh", &["-c", &shape.end]);
+        let ended = self.command(&shape.end);
         begun.and(ended)
     }
 
@@ -226,49 +263,37 @@ impl Saboteur<'_> {
         }
     }
 
-    fn command(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| error.to_string())?;
-        let said = child.stderr.take().map(first_line);
+    /// Runs a command, and ends it with all that it started if it takes too long: soon when the
+    /// audit is over.
+    fn command(&self, text: &str) -> Result<(), String> {
+        let mut child = shell::command(text).spawn().map_err(|error| error.to_string())?;
+        let said = LastWords::of(child.stderr.take());
         let begun = Instant::now();
+        let mut over = None;
         loop {
             match child.try_wait() {
                 Ok(Some(status)) if status.success() => return Ok(()),
                 Ok(Some(status)) => {
-                    let said = said.and_then(|said| said.recv_timeout(SAID_MAX).ok());
+                    let said = said.lines(SAID_MAX).into_iter().next();
                     let why = said.map_or(String::new(), |line| format!(": {line}"));
-                    return Err(format!("{status}{why}"));
-                }
-                Ok(None) if begun.elapsed() > COMMAND_MAX => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(format!("not done after {} s", COMMAND_MAX.as_secs()));
+                    return Err(without_secrets(&format!("{status}{why}")));
                 }
                 Ok(None) => std::thread::sleep(LOOK),
                 Err(error) => return Err(error.to_string()),
             }
+            if self.is_over.load(Ordering::Relaxed) {
+                over.get_or_insert_with(Instant::now);
+            }
+            let is_late = begun.elapsed() > COMMAND_MAX;
+            if is_late || over.is_some_and(|over| over.elapsed() > OVER_MAX) {
+                let _ = shell::signal(child.id(), Signal::SIGKILL);
+                let _ = child.wait();
+                let time = begun.elapsed().as_secs();
+                let why = if is_late { "" } else { ", when the audit was over" };
+                return Err(format!("not done after {time} s{why}"));
+            }
         }
     }
-}
-
-/// The first line of what a command says, whose other words are read so that it is not held up.
-fn first_line(mut said: ChildStderr) -> Receiver<String> {
-    let (sender, receiver) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        let mut line = String::new();
-        let mut start = BufReader::new(said.by_ref().take(LINE_MAX));
-        if start.read_line(&mut line).is_ok_and(|length| length > 0) {
-            // Nobody waits for it if the command has not failed.
-            let _ = sender.send(line.trim().to_owned());
-        }
-        let _ = std::io::copy(&mut said, &mut std::io::sink());
-    });
-    receiver
 }
 
 #[cfg(test)]
@@ -293,22 +318,48 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_command_that_fails_is_told() {
-        let failing = "at 0s: echo no room >&2; exit 3".parse().unwrap();
-        let faults = [failing, "at 0s: true".parse().unwrap()];
-        let (is_over, done) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    /// Does these, and says what was done.
+    fn done(faults: &[&str], is_over: &AtomicBool) -> Vec<FaultDone> {
+        let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
+        let done = Mutex::new(Vec::new());
+        let weather = Weather::default();
+        let begun = Instant::now();
         let saboteur = Saboteur {
             faults: &faults,
             server: None,
-            begun: Instant::now(),
-            is_over: &is_over,
+            begun,
+            is_over,
             done: &done,
+            weather: &weather,
         };
         saboteur.work();
-        let done = done.into_inner().unwrap();
+        assert_eq!(weather.calm(), Some(faults.len() as u64));
+        done.into_inner().unwrap()
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told() {
+        let faults = ["at 0s: PASSWORD=x; echo no room >&2; exit 3", "at 0s: true"];
+        let done = done(&faults, &AtomicBool::new(false));
         assert_eq!(done.len(), 2);
         assert_eq!(done[0].problem.as_deref(), Some("exit status: 3: no room"));
+        assert_eq!(done[0].what, "PASSWORD=…; echo no room >&2; exit 3");
         assert_eq!(done[1].problem, None);
+    }
+
+    #[test]
+    fn a_command_is_not_waited_for_when_the_audit_is_over() {
+        let is_over = AtomicBool::new(false);
+        let begun = Instant::now();
+        let done = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(LOOK);
+                is_over.store(true, Ordering::Relaxed);
+            });
+            done(&["at 0s: sleep 1000"], &is_over)
+        });
+        let problem = done[0].problem.clone().unwrap();
+        assert!(problem.ends_with("when the audit was over"), "{problem}");
+        assert!(begun.elapsed() < COMMAND_MAX / 2);
     }
 }

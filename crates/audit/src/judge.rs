@@ -6,7 +6,7 @@ use crate::adaptive::{Scheduler, Turn};
 use crate::again::{RecordedRound, Recording};
 use crate::audited::{Audited, Exemplar, Kept, Moment, TOLD, Watcher};
 use crate::error::AuditError;
-use crate::lost::LostWrite;
+use crate::lost::Losses;
 use crate::round::Tally;
 use crate::workload::Workload;
 use seriatim_check::{Answer, Checker, Report};
@@ -22,7 +22,7 @@ const BUDGET: Duration = Duration::from_secs(10);
 /// How long it may take in the end, and how long all of them.
 const LATE_BUDGET: Duration = Duration::from_secs(60);
 const LATE_MAX: Duration = Duration::from_secs(300);
-/// How many bytes of rounds are kept for the end, if there is no file.
+/// How many bytes of rounds are kept for the end; others are read from the file, if there is one.
 const KEPT_MAX: usize = 64 << 20;
 /// How many lost writes are named.
 const LOST_MAX: usize = 100;
@@ -31,7 +31,7 @@ const LOST_MAX: usize = 100;
 pub(crate) struct Finished {
     pub turn: Turn,
     pub tally: Tally,
-    pub lost: Vec<LostWrite>,
+    pub losses: Losses,
     pub lines: RecordedRound,
     /// How long it took, and when it ended.
     pub time: Duration,
@@ -42,8 +42,36 @@ pub(crate) struct Finished {
 struct Open {
     workload: Workload,
     number: u64,
-    report: Report,
+    ended: Duration,
+    gist: Gist,
+    /// How many bytes it has, and what they are.
+    length: usize,
     lines: Option<RecordedRound>,
+}
+
+/// What a report says, in little room.
+struct Gist {
+    answers: Vec<(Level, Answer)>,
+    anomalies: Vec<(Anomaly, u64)>,
+    /// How many reads are stale, their age at the median, and at most.
+    stale: Option<(u64, u64, u64)>,
+    /// How many anomalies there are, and how many of them are against the promise.
+    seen: u64,
+    forbidden: u64,
+}
+
+impl Gist {
+    fn of(report: &Report, promise: Level) -> Gist {
+        let answer = |level: Level| report.verdict(level).map(|it| (level, it.answer()));
+        let stale = report.stale.as_ref();
+        Gist {
+            answers: TOLD.into_iter().filter_map(answer).collect(),
+            anomalies: report.anomalies.iter().map(|group| (group.kind, group.count)).collect(),
+            stale: stale.map(|it| (it.reads, it.age_median.amount, it.age_max.amount)),
+            seen: report.anomalies.iter().map(|group| group.count).sum(),
+            forbidden: forbidden(report, promise),
+        }
+    }
 }
 
 /// Checks rounds.
@@ -73,7 +101,7 @@ impl<'a> Judge<'a> {
 
     /// Checks a round.
     pub fn judge(&mut self, finished: Finished) -> Result<(), AuditError> {
-        let Finished { turn, tally, lost, lines, time, ended } = finished;
+        let Finished { turn, tally, losses, lines, time, ended } = finished;
         if lines.is_empty() {
             self.audited.tally.add(tally);
             self.audited.rounds += 1;
@@ -82,8 +110,8 @@ impl<'a> Judge<'a> {
         }
         let history = lines.history()?;
         let report = Checker::new().order(self.order).budget(BUDGET).check(&history);
-        let seen: u64 = report.anomalies.iter().map(|group| group.count).sum();
-        let forbidden = self.forbidden(&report) + lost.len() as u64;
+        let gist = Gist::of(&report, self.audited.promise);
+        let (seen, forbidden) = (gist.seen, gist.forbidden + losses.count);
         let mut scheduler = self.scheduler.lock().unwrap_or_else(PoisonError::into_inner);
         scheduler.learn(turn, time, seen + tally.wrong_totals, forbidden);
         drop(scheduler);
@@ -102,12 +130,19 @@ impl<'a> Judge<'a> {
         if forbidden > 0 {
             audited.first_violation.get_or_insert(ended);
         }
-        audited.lost_count += lost.len() as u64;
-        let room = LOST_MAX.saturating_sub(audited.lost.len());
-        audited.lost.extend(lost.into_iter().take(room));
-        match is_undecided(&report) {
-            true => self.put_aside(turn.workload, report, lines),
-            false => note(&mut self.audited, turn.workload, &history, report),
+        lose(audited, losses);
+        let is_undecided = is_undecided(&report);
+        // What is violated is violated, whatever the other levels come to.
+        show(audited, turn.workload, &history, report);
+        match is_undecided {
+            true if history.unknown_content() == 0 => {
+                self.put_aside(turn.workload, ended, gist, lines);
+            }
+            // More time would not bring back what is missing.
+            _ => {
+                self.audited.left_open += u64::from(is_undecided);
+                add(&mut self.audited, &gist);
+            }
         }
         self.watcher.round(&self.audited);
         if let Some(end) = self.until_violation.filter(|_| forbidden > 0) {
@@ -116,60 +151,75 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// How many anomalies are against the promise.
-    fn forbidden(&self, report: &Report) -> u64 {
-        let promise = self.audited.promise;
-        if report.verdict(promise).is_none_or(|verdict| verdict.answer() != Answer::Violated) {
-            return 0;
-        }
-        let is_forbidden = |levels: &[Level]| {
-            levels.iter().any(|level| *level == promise || promise.implies(*level))
-        };
-        let groups = report.anomalies.iter().filter(|group| is_forbidden(&group.exemplar.levels));
-        groups.map(|group| group.count).sum::<u64>().max(1)
-    }
-
-    fn put_aside(&mut self, workload: Workload, report: Report, lines: RecordedRound) {
-        let number = lines.number;
-        let has_room = self.file.is_none() && self.kept + lines.len() <= KEPT_MAX;
-        self.kept += if has_room { lines.len() } else { 0 };
+    fn put_aside(&mut self, workload: Workload, ended: Duration, gist: Gist, lines: RecordedRound) {
+        let (number, length) = (lines.number, lines.len());
+        let has_room = self.kept + length <= KEPT_MAX;
+        self.kept += if has_room { length } else { 0 };
         let lines = has_room.then_some(lines);
-        self.open.push(Open { workload, number, report, lines });
+        self.open.push(Open { workload, number, ended, gist, length, lines });
     }
 
-    /// Decides what was left open, as far as there is time.
+    /// Decides what was left open, as far as there is time. All of the recording is in its file.
     pub fn finish(mut self, is_asked_to_end: &AtomicBool) -> Audited {
         let begun = Instant::now();
         let mut recording = self.file.and_then(|path| Recording::open(path).ok());
-        for open in std::mem::take(&mut self.open) {
-            let lines = open.lines.or_else(|| find(recording.as_mut()?, open.number));
+        for mut open in std::mem::take(&mut self.open) {
+            let lines = open.lines.take();
+            let lines = lines.or_else(|| find(recording.as_mut()?, open.number, open.length));
             let has_time = begun.elapsed() < LATE_MAX && !is_asked_to_end.load(Ordering::Relaxed);
-            let history = lines.filter(|_| has_time).and_then(|lines| lines.history().ok());
-            match history {
-                Some(history) => {
-                    let checker = Checker::new().order(self.order).budget(LATE_BUDGET);
-                    let report = checker.check(&history);
-                    match is_undecided(&report) {
-                        true => self.audited.left_open += 1,
-                        false => self.audited.decided_late += 1,
-                    }
-                    note(&mut self.audited, open.workload, &history, report);
-                }
+            match lines.filter(|_| has_time).and_then(|lines| lines.history().ok()) {
+                Some(history) => self.decide(open, &history),
                 None => {
                     self.audited.left_open += 1;
-                    levels(&mut self.audited, &open.report);
+                    add(&mut self.audited, &open.gist);
                 }
             }
         }
         self.audited
     }
+
+    fn decide(&mut self, open: Open, history: &History) {
+        let report = Checker::new().order(self.order).budget(LATE_BUDGET).check(history);
+        let audited = &mut self.audited;
+        match is_undecided(&report) {
+            true => audited.left_open += 1,
+            false => audited.decided_late += 1,
+        }
+        let gist = Gist::of(&report, audited.promise);
+        let more = |late: u64, before: u64| late.saturating_sub(before);
+        audited.see_late(
+            open.ended,
+            more(gist.seen, open.gist.seen),
+            more(gist.forbidden, open.gist.forbidden),
+        );
+        add(audited, &gist);
+        show(audited, open.workload, history, report);
+    }
 }
 
-/// The round of a number, which comes after all that were asked for before.
-fn find(recording: &mut Recording, number: u64) -> Option<RecordedRound> {
+/// How many anomalies are against a promise.
+fn forbidden(report: &Report, promise: Level) -> u64 {
+    if report.verdict(promise).is_none_or(|verdict| verdict.answer() != Answer::Violated) {
+        return 0;
+    }
+    let is_forbidden =
+        |levels: &[Level]| levels.iter().any(|level| *level == promise || promise.implies(*level));
+    let groups = report.anomalies.iter().filter(|group| is_forbidden(&group.exemplar.levels));
+    groups.map(|group| group.count).sum::<u64>().max(1)
+}
+
+fn lose(audited: &mut Audited, losses: Losses) {
+    audited.lost_count += losses.count;
+    audited.unread_ends += u64::from(losses.is_unread);
+    let room = LOST_MAX.saturating_sub(audited.lost.len());
+    audited.lost.extend(losses.named.into_iter().take(room));
+}
+
+/// The round of a number, which comes after all that were asked for before; if all of it is there.
+fn find(recording: &mut Recording, number: u64, length: usize) -> Option<RecordedRound> {
     while let Ok(Some(round)) = recording.round() {
         if round.number == number {
-            return Some(round);
+            return Some(round).filter(|round| round.len() == length);
         }
     }
     None
@@ -179,36 +229,32 @@ fn is_undecided(report: &Report) -> bool {
     report.verdicts.iter().any(|verdict| verdict.answer() == Answer::Undecided)
 }
 
-/// Adds what a round shows.
-pub(crate) fn note(audited: &mut Audited, workload: Workload, history: &History, report: Report) {
-    levels(audited, &report);
-    for group in &report.anomalies {
-        *audited.anomalies.entry(name(group.kind)).or_default() += group.count;
-    }
-    if let Some(stale) = &report.stale {
-        audited.stale_reads += stale.reads;
-        audited.stale_age_max = audited.stale_age_max.max(stale.age_max.amount);
-        audited.note_stale(stale.age_median.amount, stale.reads);
-    }
-    let Some(level) = weakest_broken(&report) else { return };
-    if audited.exemplar.as_ref().is_none_or(|known| level < known.level) {
-        audited.exemplar = Some(Exemplar { workload, report, counts: history.counts(), level });
-    }
-}
-
-fn levels(audited: &mut Audited, report: &Report) {
+/// Adds what a round came to.
+fn add(audited: &mut Audited, gist: &Gist) {
     for (level, kept) in &mut audited.levels {
-        let answer = report.verdict(*level).map(|verdict| verdict.answer());
-        *kept = match (answer, *kept) {
+        let found = gist.answers.iter().find(|(other, _)| other == level);
+        *kept = match (found.map(|(_, answer)| *answer), *kept) {
             (_, Kept::No) | (Some(Answer::Violated), _) => Kept::No,
             (Some(Answer::Undecided), _) => Kept::Unknown,
             (_, kept) => kept,
         };
     }
+    for (kind, count) in &gist.anomalies {
+        *audited.anomalies.entry(kind.info().name).or_default() += count;
+    }
+    if let Some((reads, age_median, age_max)) = gist.stale {
+        audited.stale_reads += reads;
+        audited.stale_age_max = audited.stale_age_max.max(age_max);
+        audited.note_stale(age_median, reads);
+    }
 }
 
-fn name(kind: Anomaly) -> &'static str {
-    kind.info().name
+/// Keeps the first round that violates the weakest level.
+fn show(audited: &mut Audited, workload: Workload, history: &History, report: Report) {
+    let Some(level) = weakest_broken(&report) else { return };
+    if audited.exemplar.as_ref().is_none_or(|known| level < known.level) {
+        audited.exemplar = Some(Exemplar { workload, report, counts: history.counts(), level });
+    }
 }
 
 fn weakest_broken(report: &Report) -> Option<Level> {
@@ -229,6 +275,8 @@ mod tests {
         "{\"session\":\"3.1\",\"ops\":[[\"r\",1,null],[\"r\",2,null],[\"w\",2,6]]}\n",
     );
 
+    const ENDED: Duration = Duration::from_secs(7);
+
     fn finished(file: Option<&Path>, keeps_lines: bool, is_asked: bool) -> Audited {
         let scheduler = Mutex::new(Scheduler::new(Some(Workload::General), None, |_| true, 0));
         let (product, setting) = ("a database".to_owned(), "SERIALIZABLE".to_owned());
@@ -238,10 +286,15 @@ mod tests {
         judge.file = file;
         let lines = RecordedRound::new(3, SKEW.as_bytes().to_vec());
         let report = Checker::new().budget(Duration::ZERO).check(&lines.history().unwrap());
-        let workload = Workload::General;
+        let gist = Gist::of(&report, Level::Serializable);
+        let (workload, ended, length) = (Workload::General, ENDED, lines.len());
+        let moment = Moment { at: ended, workload: None, committed: 2, anomalies: 0, forbidden: 0 };
+        judge.audited.pass(moment);
         match keeps_lines {
-            true => judge.put_aside(workload, report, lines),
-            false => judge.open.push(Open { workload, number: 3, report, lines: None }),
+            true => judge.put_aside(workload, ended, gist, lines),
+            false => {
+                judge.open.push(Open { workload, number: 3, ended, gist, length, lines: None });
+            }
         }
         judge.finish(&AtomicBool::new(is_asked))
     }
@@ -253,6 +306,9 @@ mod tests {
         assert_eq!(audited.kept(Level::Serializable), Kept::No);
         assert_eq!(audited.kept(Level::SnapshotIsolation), Kept::Yes);
         assert_eq!(audited.anomalies["write skew"], 1);
+        // It was seen when it happened, not when it was found.
+        assert_eq!(audited.first_violation, Some(ENDED));
+        assert_eq!((audited.timeline[0].anomalies, audited.timeline[0].forbidden), (1, 1));
     }
 
     #[test]
@@ -264,6 +320,11 @@ mod tests {
         let audited = finished(Some(&path), false, false);
         assert_eq!((audited.decided_late, audited.left_open), (1, 0));
         assert_eq!(audited.kept(Level::Serializable), Kept::No);
+        // Half of the round says nothing of it.
+        std::fs::write(&path, format!("{header}\n{}\n", rest.lines().next().unwrap())).unwrap();
+        let audited = finished(Some(&path), false, false);
+        assert_eq!((audited.decided_late, audited.left_open), (0, 1));
+        assert_ne!(audited.kept(Level::Serializable), Kept::Yes);
         std::fs::remove_file(&path).unwrap();
     }
 

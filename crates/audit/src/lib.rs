@@ -21,6 +21,7 @@ mod run;
 mod server;
 mod session;
 mod setting;
+mod shell;
 mod template;
 mod traffic;
 mod url;

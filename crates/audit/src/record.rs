@@ -3,16 +3,20 @@
 //! written yet.
 
 use crate::driver::Sent;
+use crate::round::ABSENT;
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a line may wait until it is written to disk.
+/// How long a line may wait until it is written.
 const FLUSH_AFTER: Duration = Duration::from_millis(200);
-/// So many bytes of lines are written at a time.
+/// How long until it is on the disk for good.
+const SYNC_AFTER: Duration = Duration::from_secs(1);
+/// So many bytes of lines are written at a time, at most.
 const FLUSH_BYTES: usize = 1 << 16;
 
 /// How a transaction ended.
@@ -97,13 +101,26 @@ const ROWS_MAX: usize = 3;
 
 /// A recording that grows: a file, whose lines are a history at any time. What happens while an
 /// application does its work is recorded by [`Recorder::session`].
+///
+/// Lines are written within moments and are on the disk within a second or two, also if nothing
+/// more comes. A transaction is recorded when it has ended, so that one may be missing that another
+/// has read from; the header says so (`growing`), and marks say where nothing is missing.
 #[derive(Debug)]
 pub struct Recorder {
-    inner: Mutex<Inner>,
+    shared: Arc<Shared>,
     /// The part of names in statements that nobody needs to see.
     hidden: String,
     /// What all times are counted from.
     clock: Instant,
+    /// Writes what waits, if there is a file.
+    writer: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    inner: Mutex<Inner>,
+    /// Rings when nothing more comes.
+    bell: Condvar,
 }
 
 #[derive(Debug)]
@@ -114,12 +131,73 @@ struct Inner {
     file: Option<Output>,
     /// Why the file could not be written on.
     problem: Option<String>,
+    /// How many transactions of sessions are under way.
+    open: u64,
+    /// Whether a line came after the last mark.
+    is_unmarked: bool,
+    is_over: bool,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what waits, until nothing more comes.
+    fn write_on(&self) {
+        let mut synced = Instant::now();
+        let mut inner = self.lock();
+        loop {
+            let is_over = inner.is_over;
+            let is_due = is_over || synced.elapsed() >= SYNC_AFTER;
+            if let Some(file) = inner.flush().filter(|_| is_due) {
+                drop(inner);
+                // Nobody waits for the disk meanwhile.
+                let done = sync(&file);
+                synced = Instant::now();
+                inner = self.lock();
+                inner.note(done);
+            }
+            if is_over {
+                return;
+            }
+            let waited = self.bell.wait_timeout(inner, FLUSH_AFTER);
+            inner = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(inner, _)| inner);
+        }
+    }
+}
+
+impl Inner {
+    fn add(&mut self, line: &str) {
+        if let Some(lines) = &mut self.lines {
+            lines.extend_from_slice(line.as_bytes());
+            lines.push(b'\n');
+        }
+        let kept = self.file.as_mut().map_or(Ok(()), |file| file.keep(line));
+        self.note(kept);
+    }
+
+    /// Writes what waits. The file, if something was written that is perhaps not on the disk yet.
+    fn flush(&mut self) -> Option<Arc<File>> {
+        let flushed = self.file.as_mut().map_or(Ok(()), Output::flush);
+        self.note(flushed);
+        let file = self.file.as_mut()?;
+        std::mem::take(&mut file.is_unsynced).then(|| Arc::clone(&file.file))
+    }
+
+    /// After an error nothing more is written.
+    fn note(&mut self, done: io::Result<()>) {
+        if let Err(error) = done {
+            self.problem.get_or_insert(error.to_string());
+            self.file = None;
+        }
+    }
 }
 
 impl Recorder {
     /// A recording in a file. Its first line has what `source` says, an object: where it is from.
     pub fn new(path: &Path, source: &Value) -> io::Result<Recorder> {
-        Recorder::of(Some(path), source, None, String::new())
+        Recorder::of(Some(path), header(source, &[]), String::new(), IsOfRounds(false))
     }
 
     /// A recording of rounds, each of which is at hand when it is over. Names in statements are
@@ -129,25 +207,37 @@ impl Recorder {
         source: &Value,
         hidden: String,
     ) -> io::Result<Recorder> {
-        let lines = format!("{}\n", header(source)).into_bytes();
-        Recorder::of(path, source, Some(lines), hidden)
+        Recorder::of(path, header(source, &[ABSENT]), hidden, IsOfRounds(true))
     }
 
     fn of(
         path: Option<&Path>,
-        source: &Value,
-        lines: Option<Vec<u8>>,
+        header: String,
         hidden: String,
+        is_of_rounds: IsOfRounds,
     ) -> io::Result<Recorder> {
         let mut file = path.map(Output::create).transpose()?;
         if let Some(file) = &mut file {
-            file.add(&header(source));
+            file.add(&header);
             file.flush()?;
         }
-        let header = format!("{}\n", header(source)).into_bytes();
-        let clock = Instant::now();
-        let inner = Inner { header, lines, file, problem: None };
-        Ok(Recorder { inner: Mutex::new(inner), hidden, clock })
+        let header = format!("{header}\n").into_bytes();
+        let has_file = file.is_some();
+        let inner = Inner {
+            lines: is_of_rounds.0.then(|| header.clone()),
+            header,
+            file,
+            problem: None,
+            open: 0,
+            is_unmarked: false,
+            is_over: false,
+        };
+        let shared = Arc::new(Shared { inner: Mutex::new(inner), bell: Condvar::new() });
+        let writer = has_file.then(|| {
+            let shared = Arc::clone(&shared);
+            std::thread::spawn(move || shared.write_on())
+        });
+        Ok(Recorder { shared, hidden, clock: Instant::now(), writer })
     }
 
     /// The present time, in nanoseconds since the recording began.
@@ -158,54 +248,87 @@ impl Recorder {
     /// Records a transaction.
     pub fn record(&self, txn: &RecordedTxn) {
         let line = txn.line(&self.hidden);
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lines) = &mut inner.lines {
-            lines.extend_from_slice(line.as_bytes());
-            lines.push(b'\n');
-        }
-        if let Some(file) = &mut inner.file
-            && let Err(error) = file.keep(&line)
-        {
-            inner.problem = Some(error.to_string());
-            inner.file = None;
-        }
+        let mut inner = self.shared.lock();
+        inner.is_unmarked = true;
+        inner.add(&line);
+    }
+
+    /// A transaction of a session begins, and will be recorded.
+    pub(crate) fn open(&self) {
+        self.shared.lock().open += 1;
+    }
+
+    /// One that was begun has been recorded.
+    pub(crate) fn close(&self) {
+        self.shared.lock().open -= 1;
+    }
+
+    /// Nothing is missing of the round, of which this is told besides.
+    pub(crate) fn end_round(&self, mut about: Value) {
+        about["whole"] = json!(true);
+        self.shared.lock().add(&about.to_string());
     }
 
     /// The lines since the last time, as a history.
     pub(crate) fn take_round(&self) -> Vec<u8> {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.shared.lock();
         let header = inner.header.clone();
         inner.lines.replace(header).unwrap_or_default()
     }
 
     /// Writes what is left to the file; why not everything is there, if so.
     pub fn finish(&self) -> Result<(), String> {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(problem) = &inner.problem {
-            return Err(problem.clone());
+        let mut inner = self.shared.lock();
+        // Rounds have marks of their own.
+        if inner.lines.is_none() && inner.open == 0 && inner.is_unmarked {
+            inner.is_unmarked = false;
+            inner.add(&json!({ "whole": true }).to_string());
         }
-        match &mut inner.file {
-            Some(file) => file.flush().map_err(|error| error.to_string()),
-            None => Ok(()),
+        let done = inner.flush().map_or(Ok(()), |file| sync(&file));
+        inner.note(done);
+        inner.problem.clone().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        let _ = self.finish();
+        self.shared.lock().is_over = true;
+        self.shared.bell.notify_all();
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
         }
+    }
+}
+
+/// Whether a recording has rounds.
+#[derive(Clone, Copy)]
+struct IsOfRounds(bool);
+
+/// Waits until what was written is on the disk. Not everything is a file on one.
+fn sync(file: &File) -> io::Result<()> {
+    match file.sync_data() {
+        Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+        done => done,
     }
 }
 
 /// A file of whole lines: whatever ends us, or the room on the disk, its lines are a history.
 #[derive(Debug)]
 struct Output {
-    file: File,
+    file: Arc<File>,
     /// Lines that are still to be written.
     waiting: Vec<u8>,
     /// How many bytes of whole lines the file has.
     written: u64,
-    flushed: Instant,
+    /// Whether some of them are perhaps not on the disk yet.
+    is_unsynced: bool,
 }
 
 impl Output {
     fn create(path: &Path) -> io::Result<Output> {
-        let file = File::create(path)?;
-        Ok(Output { file, waiting: Vec::new(), written: 0, flushed: Instant::now() })
+        let file = Arc::new(File::create(path)?);
+        Ok(Output { file, waiting: Vec::new(), written: 0, is_unsynced: false })
     }
 
     fn add(&mut self, line: &str) {
@@ -216,31 +339,51 @@ impl Output {
     /// Adds a line, which is written soon.
     fn keep(&mut self, line: &str) -> io::Result<()> {
         self.add(line);
-        if self.waiting.len() < FLUSH_BYTES && self.flushed.elapsed() < FLUSH_AFTER {
-            return Ok(());
-        }
-        self.flush()
+        if self.waiting.len() < FLUSH_BYTES { Ok(()) } else { self.flush() }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.flushed = Instant::now();
-        match self.file.write_all(&self.waiting) {
-            Ok(()) => {
-                self.written += self.waiting.len() as u64;
-                self.waiting.clear();
-                Ok(())
-            }
-            Err(error) => {
-                // What was written of a part of them goes away. A device cannot be shortened.
-                let _ = self.file.set_len(self.written);
-                Err(error)
-            }
+        if self.waiting.is_empty() {
+            return Ok(());
         }
+        let (count, done) = write(&self.file, &self.waiting);
+        // Of a line that does not fit nothing stays. A device cannot be shortened.
+        let whole = match done {
+            Ok(()) => count,
+            Err(_) => {
+                self.waiting[..count].iter().rposition(|&c| c == b'\n').map_or(0, |it| it + 1)
+            }
+        };
+        self.written += whole as u64;
+        self.is_unsynced = true;
+        self.waiting.clear();
+        if done.is_err() {
+            let _ = self.file.set_len(self.written);
+        }
+        done
     }
 }
 
-fn header(source: &Value) -> String {
-    let mut header = json!({ "seriatim": 1 });
+/// Writes as much of it as there is room for: how many bytes, and why not all of them.
+fn write(mut file: &File, bytes: &[u8]) -> (usize, io::Result<()>) {
+    let mut count = 0;
+    while count < bytes.len() {
+        match file.write(&bytes[count..]) {
+            Ok(0) => return (count, Err(ErrorKind::WriteZero.into())),
+            Ok(more) => count += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return (count, Err(error)),
+        }
+    }
+    (count, Ok(()))
+}
+
+/// The first line, which names the values that several transactions write.
+fn header(source: &Value, recurring: &[&str]) -> String {
+    let mut header = json!({ "seriatim": 1, "growing": true });
+    if !recurring.is_empty() {
+        header["recurring"] = json!(recurring);
+    }
     if let (Some(header), Some(source)) = (header.as_object_mut(), source.as_object()) {
         header.extend(source.clone());
     }
@@ -294,6 +437,54 @@ mod tests {
         recorder.finish().unwrap();
         let written = std::fs::read_to_string(&path).unwrap();
         assert_eq!((written.lines().count(), written.ends_with('\n')), (201, true));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    fn read(path: &Path) -> seriatim_history::History {
+        let bytes = std::fs::read(path).unwrap();
+        let options = seriatim_history::formats::ReadOptions::default();
+        seriatim_history::formats::read_bytes(&bytes, "r", &options).unwrap().0
+    }
+
+    fn reader() -> RecordedTxn {
+        RecordedTxn { ops: vec![json!(["r", 2, 7])], ..txn(0, "") }
+    }
+
+    #[test]
+    fn what_an_application_does_is_written_although_nothing_more_comes() {
+        let path = std::env::temp_dir().join(format!("seriatim-last-{}", std::process::id()));
+        let recorder = Recorder::new(&path, &json!({})).unwrap();
+        recorder.record(&txn(7, ""));
+        let begun = Instant::now();
+        while std::fs::read_to_string(&path).unwrap().lines().count() < 2 {
+            assert!(begun.elapsed() < Duration::from_secs(20));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Who wrote what was read is perhaps only not recorded yet.
+        recorder.record(&reader());
+        recorder.record(&RecordedTxn { ops: vec![json!(["r", 2, 8])], ..txn(0, "") });
+        recorder.shared.lock().flush();
+        assert_eq!((read(&path).op_count(), read(&path).unknown_content()), (2, 1));
+        // In the end nothing is missing.
+        drop(recorder);
+        assert_eq!((read(&path).op_count(), read(&path).unknown_content()), (3, 0));
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_transaction_that_is_under_way_may_be_missing_in_the_end() {
+        let path = std::env::temp_dir().join(format!("seriatim-open-{}", std::process::id()));
+        let recorder = Recorder::new(&path, &json!({})).unwrap();
+        let mut session = recorder.session("ann");
+        let mut open = session.begin();
+        open.write("x", 7);
+        recorder.record(&reader());
+        recorder.finish().unwrap();
+        assert_eq!(read(&path).unknown_content(), 1);
+        open.commit();
+        recorder.finish().unwrap();
+        assert_eq!(read(&path).unknown_content(), 0);
+        drop(recorder);
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -1,13 +1,15 @@
 //! What a round is, and what its sessions share.
 
+use crate::again::RoundEnd;
 use crate::driver::{Client, Driver};
 use crate::error::AuditError;
+use crate::fault::Weather;
 use crate::lost::Acknowledged;
 use crate::record::{Outcome, RecordedTxn, Recorder};
 use crate::setting::Setting;
 use crate::template::Template;
 use crate::workload::{REGISTERS, ROWS_OF_PART, Shape, Workload};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
@@ -59,6 +61,29 @@ impl Tally {
         self.committed + self.aborted + self.unknown
     }
 
+    pub(crate) fn json(&self) -> Value {
+        json!([
+            self.committed,
+            self.aborted,
+            self.unknown,
+            self.totals,
+            self.wrong_totals,
+            self.lost_connections,
+        ])
+    }
+
+    pub(crate) fn from_json(value: &Value) -> Option<Tally> {
+        let number = |place: usize| value.get(place)?.as_u64();
+        Some(Tally {
+            committed: number(0)?,
+            aborted: number(1)?,
+            unknown: number(2)?,
+            totals: number(3)?,
+            wrong_totals: number(4)?,
+            lost_connections: number(5)?,
+        })
+    }
+
     pub(crate) fn add(&mut self, other: Tally) {
         self.committed += other.committed;
         self.aborted += other.aborted;
@@ -85,6 +110,8 @@ pub(crate) struct Ground<'a> {
     pub clock: Instant,
     pub is_asked_to_end: &'a AtomicBool,
     pub is_recorded: bool,
+    /// Whether something is done to the servers at present.
+    pub weather: &'a Weather,
 }
 
 impl Ground<'_> {
@@ -92,6 +119,13 @@ impl Ground<'_> {
     pub fn record(&self, txn: &RecordedTxn) {
         if self.is_recorded {
             self.recorder.record(txn);
+        }
+    }
+
+    /// Records that a round is over, and what there is to be told of it.
+    pub fn end_round(&self, end: &RoundEnd) {
+        if self.is_recorded {
+            self.recorder.end_round(end.json());
         }
     }
 }
@@ -140,7 +174,7 @@ impl Round {
 }
 
 /// A read of a register. Whether there is a row is another question than what it holds.
-pub(crate) fn read_op(register: u64, value: Option<i64>) -> serde_json::Value {
+pub(crate) fn read_op(register: u64, value: Option<i64>) -> Value {
     match value {
         Some(value) => json!(["r", register, value]),
         None => json!(["r", existence(register), null]),
@@ -151,9 +185,35 @@ pub(crate) fn existence(register: u64) -> String {
     format!("{register} exists")
 }
 
+/// A read of a list, likewise.
+pub(crate) fn list_op(number: u64, values: Option<&[i64]>) -> Value {
+    match values {
+        Some(values) => json!(["r", list(number), values]),
+        None => json!(["r", list_existence(number), null]),
+    }
+}
+
+pub(crate) fn list_existence(number: u64) -> String {
+    format!("{} exists", list(number))
+}
+
 /// The key of a list.
 pub(crate) fn list(number: u64) -> String {
     format!("list {number}")
+}
+
+/// What was found of the rows of a part, there or not.
+pub(crate) fn rows_found(part: u64, rows: &[(u64, i64)]) -> Vec<(u64, Option<i64>)> {
+    let found = |row: u64| rows.iter().find(|(id, _)| *id == row).map(|(_, value)| *value);
+    (part * ROWS_OF_PART..(part + 1) * ROWS_OF_PART).map(|row| (row, found(row))).collect()
+}
+
+/// The read of a row, there or not.
+pub(crate) fn row_op(row: u64, found: Option<i64>) -> Value {
+    match found {
+        Some(value) => json!(["r", row_key(row), value]),
+        None => json!(["r", row_key(row), ABSENT]),
+    }
 }
 
 /// The key of a row.

@@ -7,31 +7,39 @@
 
 use crate::driver::{DriverError, Role, Sent};
 use crate::error::AuditError;
-use crate::lost::{Final, LostWrite, lost_writes};
+use crate::lost::{Final, Losses, LostWrite, lost_writes};
 use crate::record::{Outcome, RecordedTxn};
-use crate::round::{Ground, Round, Seat, Shared, Tally, existence, list, read_op};
+use crate::round::{
+    Ground, Round, Seat, Shared, Tally, existence, list_existence, list_op, read_op, row_op,
+    rows_found,
+};
 use crate::session::Session;
+use crate::template::Template;
 use crate::workload::Workload;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How often the end of a round is read until nothing is missing: nodes may lag behind.
+/// How often the end of a round is read before what is missing on all nodes is lost.
 const FINAL_READS: u32 = 10;
 /// How long to wait in between.
 const FINAL_PAUSE: Duration = Duration::from_millis(300);
+/// How long nodes may take to answer, and to agree: they may lag behind.
+const FINAL_MAX: Duration = Duration::from_secs(60);
 
 impl Round {
     /// The transaction that made the registers, which ended before the round began.
     fn made(&self) -> RecordedTxn {
         let used = self.registers().take(self.shape.keys as usize);
-        let ops = used.flat_map(|register| match self.uses_lists() {
-            true => vec![],
-            false => {
-                vec![json!(["w", existence(register), "true"]), json!(["w", register, 0])]
-            }
+        let of_register =
+            |number| [json!(["w", existence(number), "true"]), json!(["w", number, 0])];
+        let of_list = |number| [json!(["w", list_existence(number), "true"])];
+        let ops = used.flat_map(|number| match self.workload {
+            Workload::ListAppend => of_list(number).to_vec(),
+            Workload::Own => of_register(number).into_iter().chain(of_list(number)).collect(),
+            _ => of_register(number).to_vec(),
         });
         RecordedTxn {
             session: format!("{}.set-up", self.number),
@@ -52,7 +60,7 @@ impl Round {
         self,
         ground: &Ground<'_>,
         seats: &mut [Seat],
-    ) -> Result<(Tally, Vec<LostWrite>), AuditError> {
+    ) -> Result<(Tally, Losses), AuditError> {
         let shared = Shared {
             ground,
             round: self,
@@ -88,32 +96,55 @@ impl Round {
     }
 
     /// Reads what is there in the end, as a transaction of the history, and says what is not.
-    fn end(self, shared: &Shared<'_>, seats: &mut [Seat]) -> Vec<LostWrite> {
-        let driver = shared.ground.driver;
-        let is_writer = |number: &u32| driver.role(*number) == Role::All;
-        let Some(number) = (0..self.sessions).find(is_writer) else { return Vec::new() };
-        let acknowledged = shared.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut lost = Vec::new();
-        // Without faults nothing is lost; what is missing then is a stale read.
-        let reads = if self.has_faults { FINAL_READS } else { 1 };
-        for attempt in 0..reads {
-            if attempt > 0 {
-                std::thread::sleep(FINAL_PAUSE);
-            }
-            let seat = &mut seats[number as usize];
-            let Some((finals, txn)) = self.final_read(shared, seat, number) else {
-                // Without an answer nothing is said.
-                continue;
-            };
-            if self.has_faults {
-                lost = lost_writes(&acknowledged, &finals);
-            }
-            if lost.is_empty() || attempt + 1 == reads {
-                shared.ground.record(&txn);
-                break;
-            }
+    fn end(self, shared: &Shared<'_>, seats: &mut [Seat]) -> Losses {
+        let writers = self.writers(shared);
+        let Some(&first) = writers.first() else { return Losses::default() };
+        let keep = |txn: Option<RecordedTxn>| txn.iter().for_each(|it| shared.ground.record(it));
+        if !self.has_faults {
+            // Nothing is lost then; what is missing is a stale read.
+            let read = self.final_read(shared, &mut seats[first as usize], first);
+            keep(read.map(|(_, txn)| txn));
+            return Losses::default();
         }
-        lost
+        let (begun, mut agreed) = (Instant::now(), 0);
+        loop {
+            let look = self.look(shared, seats, &writers);
+            agreed += u32::from(look.is_settled());
+            let is_late = begun.elapsed() > FINAL_MAX
+                || shared.ground.is_asked_to_end.load(Ordering::Relaxed);
+            if look.is_whole() || agreed >= FINAL_READS || is_late {
+                let (txn, losses) = look.told();
+                keep(txn);
+                return losses;
+            }
+            std::thread::sleep(FINAL_PAUSE);
+        }
+    }
+
+    /// A session on each node that can be written to.
+    fn writers(&self, shared: &Shared<'_>) -> Vec<u32> {
+        let driver = shared.ground.driver;
+        let mut nodes = BTreeSet::new();
+        let may_write = |number: &u32| driver.role(*number) == Role::All;
+        let sessions = (0..self.sessions).filter(may_write);
+        sessions.filter(|number| nodes.insert(driver.node(*number))).collect()
+    }
+
+    /// Looks at each node once for what was acknowledged.
+    fn look(&self, shared: &Shared<'_>, seats: &mut [Seat], writers: &[u32]) -> Look {
+        let weather = shared.ground.weather;
+        let before = weather.calm();
+        let acknowledged = shared.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut look =
+            Look { txn: None, missing: Vec::new(), nodes: writers.len(), is_calm: false };
+        for &number in writers {
+            let read = self.final_read(shared, &mut seats[number as usize], number);
+            let Some((finals, txn)) = read else { continue };
+            look.missing.push(lost_writes(&acknowledged, &finals));
+            look.txn.get_or_insert(txn);
+        }
+        look.is_calm = before.is_some() && weather.calm() == before;
+        look
     }
 
     fn final_read(
@@ -158,19 +189,31 @@ impl Round {
         let Some(client) = seat.client.as_mut() else { return Err(DriverError::unable("client")) };
         client.begin(self.setting)?;
         let (mut finals, mut ops, mut statements) = (Vec::new(), Vec::new(), Vec::new());
-        for register in self.registers().take(self.shape.keys as usize) {
-            let (found, op, sent) = if self.uses_lists() {
-                let (values, sent) = client.read_list(register)?;
-                let op = json!(["r", list(register), values]);
-                (Final::List(register, values), op, sent)
-            } else {
-                let (value, sent) = client.read(register)?;
-                (Final::Register(register, value), read_op(register, value), sent)
-            };
-            finals.push(found);
-            ops.push(op);
+        let registers = self.registers().take(self.shape.keys as usize);
+        for register in registers.clone().filter(|_| !self.uses_lists()) {
+            let (value, sent) = client.read(register)?;
+            finals.push(Final::Register(register, value));
+            ops.push(read_op(register, value));
             statements.push((sent, 1));
         }
+        let template = shared.ground.template.filter(|_| self.workload == Workload::Own);
+        let reads_lists = self.uses_lists() || template.is_some_and(Template::uses_lists);
+        for number in registers.filter(|_| reads_lists) {
+            let (values, sent) = client.read_list(number)?;
+            ops.push(list_op(number, values.as_deref()));
+            finals.push(Final::List(number, values.unwrap_or_default()));
+            statements.push((sent, 1));
+        }
+        // Without faults no row is lost, and there may be many of them.
+        let parts = shared.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        for &part in parts.iter().filter(|_| self.has_faults) {
+            let (rows, sent) = client.scan(part)?;
+            let rows = rows_found(part, &rows);
+            statements.push((sent, rows.len()));
+            ops.extend(rows.iter().map(|&(row, found)| row_op(row, found)));
+            finals.extend(rows.into_iter().map(|(row, found)| Final::Row(row, found)));
+        }
+        drop(parts);
         client.commit()?;
         Ok((finals, ops, statements))
     }
@@ -178,3 +221,69 @@ impl Round {
 
 /// What is there in the end, as operations, and by which statements.
 type FinalOps = (Vec<Final>, Vec<serde_json::Value>, Vec<(Sent, usize)>);
+
+/// What a look at all nodes has found.
+struct Look {
+    /// That of the first node that has answered.
+    txn: Option<RecordedTxn>,
+    /// Of each node that has answered, what is missing there.
+    missing: Vec<Vec<LostWrite>>,
+    nodes: usize,
+    /// Whether nothing was done to the servers meanwhile.
+    is_calm: bool,
+}
+
+impl Look {
+    fn has_all(&self) -> bool {
+        self.missing.len() == self.nodes
+    }
+
+    /// Whether nothing is missing anywhere.
+    fn is_whole(&self) -> bool {
+        self.has_all() && self.missing.iter().all(Vec::is_empty)
+    }
+
+    /// Whether the nodes agree on what is missing: none of them is only behind the others.
+    fn is_settled(&self) -> bool {
+        let is_same = |missing: &Vec<LostWrite>| *missing == self.missing[0];
+        self.has_all() && self.is_calm && self.missing.iter().all(is_same)
+    }
+
+    /// What is missing on every node is lost, if all were asked while nothing was done to them. Of
+    /// anything else nobody can say what becomes of it.
+    fn told(self) -> (Option<RecordedTxn>, Losses) {
+        let (is_whole, is_settled) = (self.is_whole(), self.is_settled());
+        let is_certain = self.has_all() && self.is_calm;
+        let mut missing = self.missing.into_iter();
+        let mut gone = missing.next().unwrap_or_default();
+        missing.for_each(|other| gone.retain(|write| other.contains(write)));
+        let lost = if is_certain { gone } else { Vec::new() };
+        let is_unread = !is_whole && !is_settled;
+        (self.txn, Losses { is_unread, ..Losses::of(lost) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(missing: &[&[i64]], nodes: usize, is_calm: bool) -> (Vec<i64>, bool) {
+        let write = |value: &i64| LostWrite { key: "1".to_owned(), value: *value, acknowledged: 1 };
+        let missing = missing.iter().map(|it| it.iter().map(write).collect()).collect();
+        let (_, losses) = Look { txn: None, missing, nodes, is_calm }.told();
+        (losses.named.iter().map(|lost| lost.value).collect(), losses.is_unread)
+    }
+
+    #[test]
+    fn only_what_is_missing_on_every_node_is_lost() {
+        assert_eq!(told(&[&[7], &[7]], 2, true), (vec![7], false));
+        // One is behind.
+        assert_eq!(told(&[&[7], &[]], 2, true), (vec![], true));
+        assert_eq!(told(&[&[7, 8], &[8]], 2, true), (vec![8], true));
+        // One does not answer, or is being stopped.
+        assert_eq!(told(&[&[7]], 2, true), (vec![], true));
+        assert_eq!(told(&[&[7], &[7]], 2, false), (vec![], true));
+        assert_eq!(told(&[], 1, true), (vec![], true));
+        assert_eq!(told(&[&[], &[]], 2, false), (vec![], false));
+    }
+}

@@ -1,34 +1,37 @@
 //! A server that the audit was told how to start: a command that stays in the foreground. It has a
 //! process group of its own, so that what is done to it is done to all of its processes.
 
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use crate::shell::{self, LastWords};
+use nix::sys::signal::Signal;
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// How long a server may take to end when it is asked to.
 const END_MAX: Duration = Duration::from_secs(30);
+/// How long until its processes are gone when they are killed.
+const KILLED_MAX: Duration = Duration::from_secs(5);
 /// How often that is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long the words of a server that has ended are waited for.
+const SAID_MAX: Duration = Duration::from_millis(200);
 
 /// The process of a server.
 #[derive(Debug)]
 pub struct ServerProcess {
     command: String,
     child: Child,
+    words: LastWords,
 }
 
 impl ServerProcess {
     /// Starts a server with a command of the shell.
     pub fn start(command: &str) -> Result<ServerProcess, String> {
-        let child = spawn(command)?;
-        Ok(ServerProcess { command: command.to_owned(), child })
+        let (child, words) = spawn(command)?;
+        Ok(ServerProcess { command: command.to_owned(), child, words })
     }
 
     fn signal(&self, signal: Signal) -> Result<(), String> {
-        let group = i32::try_from(self.child.id()).map_err(|error| error.to_string())?;
-        killpg(Pid::from_raw(group), signal).map_err(|error| error.to_string())
+        shell::signal(self.child.id(), signal)
     }
 
     /// Whether it has ended by itself.
@@ -36,18 +39,43 @@ impl ServerProcess {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    pub(crate) fn kill_and_start(&mut self) -> Result<(), String> {
-        // One that has ended already cannot be killed, but started.
+    /// What it said last on its standard error.
+    pub fn last_words(&self) -> Vec<String> {
+        self.words.lines(SAID_MAX)
+    }
+
+    fn start_again(&mut self) -> Result<(), String> {
+        (self.child, self.words) = spawn(&self.command)?;
+        Ok(())
+    }
+
+    /// Waits until all of its processes have ended: a shell may end before its server does.
+    fn is_gone_within(&mut self, time: Duration) -> bool {
+        let begun = Instant::now();
+        while !self.has_ended() || shell::is_running(self.child.id()) {
+            if begun.elapsed() > time {
+                return false;
+            }
+            std::thread::sleep(LOOK);
+        }
+        true
+    }
+
+    fn kill(&mut self) {
         let _ = self.signal(Signal::SIGKILL);
         let _ = self.child.wait();
-        self.child = spawn(&self.command)?;
-        Ok(())
+        self.is_gone_within(KILLED_MAX);
+    }
+
+    pub(crate) fn kill_and_start(&mut self) -> Result<(), String> {
+        // One that has ended already cannot be killed, but started.
+        self.kill();
+        self.start_again()
     }
 
     pub(crate) fn restart(&mut self) -> Result<(), String> {
         self.end();
-        self.child = spawn(&self.command)?;
-        Ok(())
+        self.start_again()
     }
 
     pub(crate) fn stand_still(&self) -> Result<(), String> {
@@ -62,15 +90,9 @@ impl ServerProcess {
     fn end(&mut self) {
         let _ = self.signal(Signal::SIGCONT);
         let _ = self.signal(Signal::SIGTERM);
-        let begun = Instant::now();
-        while begun.elapsed() < END_MAX {
-            if self.has_ended() {
-                return;
-            }
-            std::thread::sleep(LOOK);
+        if !self.is_gone_within(END_MAX) {
+            self.kill();
         }
-        let _ = self.signal(Signal::SIGKILL);
-        let _ = self.child.wait();
     }
 }
 
@@ -80,16 +102,11 @@ impl Drop for ServerProcess {
     }
 }
 
-fn spawn(command: &str) -> Result<Child, String> {
-    // `exec` keeps the shell from standing between us and the server.
-    Command::new("sh")
-        .args(["-c", &format!("exec {command}")])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn()
-        .map_err(|error| format!("cannot start the server: {error}"))
+fn spawn(command: &str) -> Result<(Child, LastWords), String> {
+    let child = shell::command(command).spawn();
+    let mut child = child.map_err(|error| format!("cannot start the server: {error}"))?;
+    let words = LastWords::of(child.stderr.take());
+    Ok((child, words))
 }
 
 #[cfg(test)]
@@ -123,8 +140,9 @@ mod tests {
         wait_for(|| std::fs::read_to_string(file).ok()?.trim().parse().ok())
     }
 
+    /// Whether it runs: it may have ended without anybody having asked for how it did.
     fn is_there(number: i32) -> bool {
-        nix::sys::signal::kill(Pid::from_raw(number), None).is_ok()
+        state(number).is_some_and(|state| state != 'Z')
     }
 
     /// The letter of the state of a process.
@@ -171,5 +189,38 @@ mod tests {
             std::thread::sleep(LOOK);
         }
         server.restart().unwrap();
+    }
+
+    #[test]
+    fn a_command_may_set_variables_and_go_elsewhere() {
+        let file = std::env::temp_dir().join(format!("seriatim-where-{}", std::process::id()));
+        let shown = file.display();
+        let _ = std::fs::remove_file(&file);
+        // The shell stays until the server ends, and then does more.
+        let script = format!(
+            "cd / && X=7 sh -c 'echo $PWD $X $$ > {shown}.new; mv {shown}.new \
+                              {shown}; exec sleep 1000'; true"
+        );
+        let mut server = ServerProcess::start(&script).unwrap();
+        let text = wait_for(|| std::fs::read_to_string(&file).ok());
+        let (place, number) = text.trim().rsplit_once(' ').unwrap();
+        assert_eq!(place, "/ 7");
+        let number: i32 = number.parse().unwrap();
+        assert!(is_there(number) && !server.has_ended());
+        drop(server);
+        assert!(!is_there(number));
+        std::fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn a_server_that_cannot_start_says_why() {
+        let mut server = ServerProcess::start("echo no such folder >&2; exit 1").unwrap();
+        let begun = Instant::now();
+        while !server.has_ended() {
+            assert!(begun.elapsed() < WAIT_MAX);
+            std::thread::sleep(LOOK);
+        }
+        let said = || server.last_words();
+        assert_eq!(wait_for(|| Some(said()).filter(|lines| !lines.is_empty())), ["no such folder"]);
     }
 }

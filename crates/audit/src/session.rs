@@ -4,7 +4,9 @@ use crate::driver::{Client, DriverError, Role, Sent};
 use crate::error::AuditError;
 use crate::lost::{Acknowledged, Written};
 use crate::record::{Outcome, RecordedTxn};
-use crate::round::{ABSENT, Seat, Shared, Tally, list, read_op, row_key};
+use crate::round::{
+    ABSENT, Seat, Shared, Tally, list, list_op, read_op, row_key, row_op, rows_found,
+};
 use crate::template::{Effect, Letters, Line};
 use crate::workload::{self, ROWS_OF_PART, Step, Workload, account, balance, part_of};
 use rand::{RngExt, SeedableRng};
@@ -16,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// How long a session tries to connect again before it gives up.
 const RECONNECT_MAX: Duration = Duration::from_secs(90);
+/// A longer pause is made of such parts.
+const PAUSE_PART: Duration = Duration::from_millis(50);
 /// How long it waits in between.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -103,6 +107,18 @@ impl<'s, 'a> Session<'s, 'a> {
         left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
+    /// Waits, unless the round is over meanwhile.
+    fn pause(&self, time: Duration) {
+        let until = Instant::now() + time;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || (time > PAUSE_PART && !self.may_go_on()) {
+                return;
+            }
+            std::thread::sleep(left.min(PAUSE_PART));
+        }
+    }
+
     fn fail(&self, error: DriverError) {
         let mut problem = self.shared.problem.lock().unwrap_or_else(PoisonError::into_inner);
         problem.get_or_insert(AuditError::Driver(error));
@@ -152,7 +168,11 @@ impl<'s, 'a> Session<'s, 'a> {
                 // Whatever else is said of a COMMIT leaves open whether it happened.
                 Err(_) => Ok(Outcome::Unknown),
             },
-            Err(DriverError::Refused(_)) => client.rollback().map(|()| Outcome::Aborted),
+            // A connection that cannot take its transaction back is of no use any more.
+            Err(DriverError::Refused(_)) => match client.rollback() {
+                Ok(()) => Ok(Outcome::Aborted),
+                Err(error) => Err(DriverError::Lost(error.to_string())),
+            },
             Err(error) => Err(error),
         };
         let recorded = match &outcome {
@@ -213,7 +233,7 @@ impl<'s, 'a> Session<'s, 'a> {
         doing: &mut Doing,
     ) -> Result<(), DriverError> {
         match step {
-            Step::Pause(micros) => std::thread::sleep(Duration::from_micros(micros)),
+            Step::Pause(micros) => self.pause(Duration::from_micros(micros)),
             Step::Read(register) => drop(doing.read(client, register)?),
             Step::Write(register) => {
                 let value = self.fresh();
@@ -221,7 +241,7 @@ impl<'s, 'a> Session<'s, 'a> {
             }
             Step::ReadList(number) => {
                 let (values, sent) = client.read_list(number)?;
-                doing.push(sent, vec![json!(["r", list(number), values])]);
+                doing.push(sent, vec![list_op(number, values.as_deref())]);
             }
             Step::Append(number) => {
                 let value = self.fresh();
@@ -251,11 +271,13 @@ impl<'s, 'a> Session<'s, 'a> {
                 let place = doing.ops.len();
                 self.shared.declare(part);
                 doing.ops.push(json!(["w", row_key(row), ABSENT]));
+                doing.writes.push(Written::Delete(row));
                 let (was_there, sent) = client.delete(part, row)?;
                 // What is not there cannot be deleted. That is no read that has to repeat: a change
                 // may look at newer rows than a query.
                 if !was_there {
                     doing.ops.truncate(place);
+                    doing.writes.pop();
                 }
                 doing.statements.push((sent, doing.ops.len() - place));
             }
@@ -295,6 +317,7 @@ impl<'s, 'a> Session<'s, 'a> {
         self.shared.declare(part);
         let value = self.fresh();
         doing.ops.push(json!(["w", row_key(row), value]));
+        doing.writes.push(Written::Insert(row, value));
         let sent = client.insert(part, row, value)?;
         doing.statements.push((sent, 1));
         Ok(())
@@ -310,7 +333,7 @@ impl<'s, 'a> Session<'s, 'a> {
     ) -> Result<(), DriverError> {
         let new = self.fresh();
         let text = line.filled(self.shared.ground.driver.prefix(), letters, new);
-        let ops = doing.ops.len();
+        let (ops, writes) = (doing.ops.len(), doing.writes.len());
         match line.effect {
             Effect::Writes(letter) => {
                 doing.ops.push(json!(["w", letters.register(letter), new]));
@@ -318,10 +341,16 @@ impl<'s, 'a> Session<'s, 'a> {
             }
             Effect::Appends(letter) => {
                 doing.ops.push(json!(["append", list(letters.register(letter)), new]));
+                doing.writes.push(Written::Append(letters.register(letter), new));
             }
             _ => {}
         }
         let answer = client.say(&text)?;
+        // A comparison may have failed: UPDATE … WHERE value = ….
+        if line.has_changed_nothing(&answer) {
+            doing.ops.truncate(ops);
+            doing.writes.truncate(writes);
+        }
         let value = answer.rows.as_ref().and_then(|rows| rows.first()?.first()?.clone());
         match line.effect {
             Effect::Reads(letter) => {
@@ -329,8 +358,8 @@ impl<'s, 'a> Session<'s, 'a> {
                 doing.ops.push(read_op(letters.register(letter), value));
             }
             Effect::ReadsList(letter) => {
-                let values = crate::driver::numbers(value.as_deref().unwrap_or_default());
-                doing.ops.push(json!(["r", list(letters.register(letter)), values]));
+                let values = value.as_deref().map(crate::driver::numbers);
+                doing.ops.push(list_op(letters.register(letter), values.as_deref()));
             }
             _ => {}
         }
@@ -385,14 +414,7 @@ impl Doing {
 
     fn scan(&mut self, client: &mut dyn Client, part: u64) -> Result<(), DriverError> {
         let (rows, sent) = client.scan(part)?;
-        let reads = (0..ROWS_OF_PART).map(|place| {
-            let row = part * ROWS_OF_PART + place;
-            let found = rows.iter().find(|(id, _)| *id == row).map(|(_, value)| *value);
-            match found {
-                Some(value) => json!(["r", row_key(row), value]),
-                None => json!(["r", row_key(row), ABSENT]),
-            }
-        });
+        let reads = rows_found(part, &rows).into_iter().map(|(row, found)| row_op(row, found));
         self.push(sent, reads.collect());
         Ok(())
     }

@@ -11,6 +11,7 @@
 //! registers (or lists) that chance picks, all different, and `{new}` is a value that nothing else
 //! writes. A statement that reads returns one value.
 
+use crate::driver::Answer;
 use crate::workload::REGISTERS;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -113,6 +114,12 @@ impl Template {
         Ok(Template { kinds })
     }
 
+    /// Whether any of them is about lists.
+    pub(crate) fn uses_lists(&self) -> bool {
+        let mut lines = self.kinds.iter().flat_map(|kind| &kind.lines);
+        lines.any(|line| matches!(line.effect, Effect::ReadsList(_) | Effect::Appends(_)))
+    }
+
     /// The statements of a transaction as they may be sent, decided by a seed.
     pub fn example(&self, seed: u64) -> Vec<String> {
         let mut dice = Pcg64Mcg::seed_from_u64(seed);
@@ -176,7 +183,18 @@ impl Letters {
     }
 }
 
+/// Statements that say how many rows they have changed.
+const CHANGES: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
+
 impl Line {
+    /// Whether it would have changed a row, and none was as it asked for. Of functions and
+    /// procedures nobody knows.
+    pub fn has_changed_nothing(&self, answer: &Answer) -> bool {
+        let word = self.text.split_whitespace().next().unwrap_or_default();
+        let is_change = CHANGES.iter().any(|change| word.eq_ignore_ascii_case(change));
+        is_change && answer.changed == 0 && answer.rows.as_ref().is_none_or(Vec::is_empty)
+    }
+
     /// The statement, with its values.
     pub fn filled(&self, prefix: &str, letters: Letters, new: i64) -> String {
         let mut text = self.text.replace("{register}", &format!("{prefix}_register"));
@@ -240,6 +258,19 @@ mod tests {
         // So many that all of them together would be no number any more.
         assert!(problem("-- transaction weight 4294967295\n").contains("at most 1000"));
         assert!(problem("").contains("no `-- transaction`"));
+    }
+
+    #[test]
+    fn a_change_of_no_row_is_told_from_what_does_not_say() {
+        let nothing = |text: &str, changed, rows| {
+            let line = Line { text: text.to_owned(), effect: Effect::Writes('a') };
+            line.has_changed_nothing(&Answer { rows, changed })
+        };
+        assert!(nothing("UPDATE x SET a = 1", 0, None));
+        assert!(nothing("update x set a = 1 returning a", 0, Some(vec![])));
+        assert!(!nothing("UPDATE x SET a = 1 RETURNING a", 0, Some(vec![vec![None]])));
+        assert!(!nothing("UPDATE x SET a = 1", 1, None));
+        assert!(!nothing("CALL change(1)", 0, None));
     }
 
     /// What templates are made of, and what is almost that.

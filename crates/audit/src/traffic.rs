@@ -73,6 +73,7 @@ impl SessionRecorder<'_> {
     /// A transaction, which begins before the client is told to begin it.
     pub fn begin(&mut self) -> TxnRecorder<'_> {
         let begin = self.recorder.now();
+        self.recorder.open();
         let (recorder, session) = (self.recorder, self.name.as_str());
         let (ops, statements) = (Vec::new(), Vec::new());
         TxnRecorder { recorder, session, begin, ops, statements, is_over: false }
@@ -161,6 +162,7 @@ impl TxnRecorder<'_> {
         let (begin, end) = (self.begin, self.recorder.now());
         let session = self.session.to_owned();
         self.recorder.record(&RecordedTxn { session, begin, end, outcome, ops, statements });
+        self.recorder.close();
     }
 }
 

@@ -1,8 +1,8 @@
 //! Ctrl-C and its relatives: the result that is being written is completed, half-written files are
-//! removed, the progress line goes away, and the exit code says which signal it was (130 for
-//! Ctrl-C, 143 for SIGTERM).
+//! removed, processes that were started end, the progress line goes away, and the exit code says
+//! which signal it was (130 for Ctrl-C, 143 for SIGTERM).
 
-use crate::{output, progress, whole_files};
+use crate::{children, output, progress, whole_files};
 use nix::sys::signal::{SigSet, Signal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -42,6 +42,14 @@ pub fn ask_next() -> &'static AtomicBool {
 /// From now on a signal ends the program again.
 pub fn release() {
     *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
+/// What may be left behind somewhere else if the program ends at once, for people.
+static LEFT: Mutex<Option<String>> = Mutex::new(None);
+
+/// From now on this may be left behind if the program ends at once; nothing, if it is tidied up.
+pub fn leaves(what: Option<String>) {
+    *LEFT.lock().unwrap_or_else(PoisonError::into_inner) = what;
 }
 
 /// The signal that asked for an end, if one did.
@@ -91,7 +99,23 @@ pub fn end_saying(signal: Signal, message: &str) {
 }
 
 fn clean_up() {
-    whole_files::remove_all();
+    abandon();
     output::wait_until_whole(WRITE_WAIT_MAX);
     progress::wipe();
+    tell_left();
+}
+
+/// Before the program ends without going back the way that it has come: what nobody else does any
+/// more.
+pub fn abandon() {
+    whole_files::remove_all();
+    children::kill_all();
+}
+
+/// Says what may be left behind. It waits for nobody: a thread that has panicked may hold the lock.
+pub fn tell_left() {
+    let left = LEFT.try_lock().ok().and_then(|mut left| left.take());
+    if let Some(left) = left {
+        output::message(&format!("{left} may be left behind\n"));
+    }
 }

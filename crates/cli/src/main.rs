@@ -2,6 +2,7 @@
 //! library crates.
 
 mod checkpoint;
+mod children;
 mod cli;
 mod commands;
 mod describe_run;
@@ -64,7 +65,8 @@ fn report_panics() {
         if seriatim_server::is_contained() {
             return;
         }
-        whole_files::remove_all();
+        interrupt::abandon();
+        interrupt::tell_left();
         std::process::exit(Exit::Internal as i32);
     }));
 }

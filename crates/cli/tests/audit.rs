@@ -75,10 +75,14 @@ fn audit(arguments: &[&str]) -> (String, String, Option<i32>) {
 
 /// The levels that were seen violated.
 fn violated(level: &str) -> Vec<String> {
-    let server = Server::at(level);
+    violated_on(&Server::at(level), level, "adaptive")
+}
+
+fn violated_on(server: &Server, level: &str, workload: &str) -> Vec<String> {
     let arguments = [&server.url, "--isolation", "rc", "--check", level, "--sessions", "6"];
     let enough = ["--duration", "60s", "--transactions", "4000", "--format", "json"];
-    let (line, errors, code) = audit(&[&arguments[..], &enough[..]].concat());
+    let work = ["--workload", workload];
+    let (line, errors, code) = audit(&[&arguments[..], &enough[..], &work[..]].concat());
     assert_eq!(code, Some(0), "{level}: {line}{errors}");
     let line: serde_json::Value = serde_json::from_str(&line).unwrap();
     let schema = serde_json::from_str(seriatim_report::schema::AUDIT).unwrap();
@@ -97,9 +101,18 @@ fn violated_in(line: &serde_json::Value) -> Vec<String> {
 #[test]
 fn a_level_is_kept_and_those_above_are_not() {
     assert_eq!(violated("rc"), ["cc", "ci", "pc", "ra", "ser", "si"]);
+    assert_eq!(violated("ra"), ["cc", "pc", "ser", "si"]);
     assert_eq!(violated("cc"), ["pc", "ser", "si"]);
     assert_eq!(violated("si"), ["ser"]);
     assert!(violated("ser").is_empty());
+}
+
+/// With locks an UPDATE of a row that has changed is refused, which makes snapshot isolation of it.
+#[test]
+fn prefix_consistency_is_kept_and_snapshot_isolation_is_not_without_locks() {
+    let level = ["--force-level", "--level", "pc", "--chooser", "random"];
+    let server = Server::start(&[&level[..], &["--locks", "off"]].concat());
+    assert_eq!(violated_on(&server, "pc", "read-modify-write"), ["ser", "si"]);
 }
 
 #[test]
@@ -225,4 +238,226 @@ fn a_broken_recording_is_told_with_its_line() {
     assert_eq!(code, Some(3), "{errors}");
     assert_eq!(errors.matches(file).count(), 1, "{errors}");
     std::fs::remove_file(&path).unwrap();
+}
+
+/// A name for a file of this test alone, which goes away with it.
+struct Scratch(std::path::PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let name = format!("seriatim-audit-{}-{name}", std::process::id());
+        Scratch(std::env::temp_dir().join(name))
+    }
+
+    fn name(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    fn text(&self) -> String {
+        std::fs::read_to_string(&self.0).unwrap()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A recording of a run on a server that is serializable.
+fn recorded(name: &str) -> Scratch {
+    let (server, file) = (Server::at("ser"), Scratch::new(name));
+    let few = ["--isolation", "ser", "--transactions", "300", "--sessions", "4"];
+    let work = ["--workload", "general", "--keys", "4", "-o", file.name()];
+    let (page, errors, code) = audit(&[&[&*server.url], &few[..], &work[..]].concat());
+    assert_eq!(code, Some(0), "{page}{errors}");
+    file
+}
+
+#[test]
+fn a_recording_that_was_cut_shows_no_violation() {
+    let file = recorded("cut.jsonl");
+    let text = file.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.last().unwrap().contains("\"whole\":true"), "{}", lines.last().unwrap());
+    // A reader is there and its writer is not: killed in between.
+    let is_read = |line: &&str| {
+        let written = line.split("[\"w\",").nth(1).and_then(|it| it.split(']').next());
+        let read = written.map(|it| format!("[\"r\",{it}]"));
+        let is_own = |other: &&str| other == line;
+        let is_session = line.contains("\"session\":\"0.") && !line.contains("set-up");
+        let is_elsewhere = |read: String| lines.iter().any(|it| !is_own(it) && it.contains(&read));
+        is_session && line.contains("committed") && read.is_some_and(is_elsewhere)
+    };
+    let missing =
+        *lines.iter().find(|line| is_read(line)).expect("somebody reads what another has written");
+    let left = |has_mark: bool| {
+        let is_kept = |line: &&str| {
+            *line != missing
+                && (has_mark || !line.contains("\"whole\":true"))
+                && !line.contains("0.final")
+        };
+        let kept: Vec<&str> = lines.iter().copied().filter(is_kept).collect();
+        std::fs::write(&file.0, kept.join("\n") + "\n{\"session\":\"0.1\",\"o").unwrap();
+    };
+    left(false);
+    let (page, errors, code) = audit(&["--again", file.name()]);
+    assert_eq!(code, Some(2), "{page}{errors}");
+    assert!(!page.contains("thin-air"), "{page}");
+    let check = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seriatim"));
+        let output = command.args(["check", "--level", "rc", file.name()]).output().unwrap();
+        (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code())
+    };
+    let (page, code) = check();
+    assert_eq!(code, Some(2), "{page}");
+    // The mark says that nothing is missing: then it comes out of thin air.
+    left(true);
+    let (page, errors, code) = audit(&["--again", file.name()]);
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert_eq!(check().1, Some(1));
+}
+
+#[test]
+fn nothing_is_written_over_a_recording_that_is_read() {
+    let file = recorded("kept.jsonl");
+    let before = file.text();
+    for flag in ["--html", "--markdown", "--svg", "-o"] {
+        let (_, errors, code) = audit(&["--again", file.name(), flag, file.name()]);
+        assert_eq!(code, Some(3), "{flag}: {errors}");
+        assert!(errors.contains("is what is read"), "{errors}");
+    }
+    // Recordings of levels have names of their own.
+    let page = file.name().replace(".jsonl", ".rc.jsonl");
+    let url = "postgres://127.0.0.1:1/x";
+    let (_, errors, code) = audit(&[url, "-o", file.name(), "--html", &page]);
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(errors.contains("is named twice"), "{errors}");
+    assert_eq!(file.text(), before);
+}
+
+#[test]
+fn a_file_that_was_not_there_is_gone_afterwards() {
+    let file = Scratch::new("new.db");
+    for (asked, expected) in [
+        (&["--hermitage", "--transactions", "60", "--sessions", "3"][..], 0),
+        (&["--isolation", "rc"], 3),
+    ] {
+        let url = format!("sqlite:{}?journal=wal", file.name());
+        let (page, errors, code) = audit(&[&[&*url], asked].concat());
+        assert_eq!(code, Some(expected), "{asked:?}: {page}{errors}");
+        for ending in ["", "-wal", "-shm", "-journal"] {
+            let name = format!("{}{ending}", file.name());
+            assert!(!std::path::Path::new(&name).exists(), "{asked:?}: {name}");
+        }
+    }
+}
+
+/// As if the disk were full: files of this process may not be longer.
+#[test]
+fn a_full_disk_ends_the_recording_at_a_whole_line() {
+    let (server, file) = (Server::at("ser"), Scratch::new("full.jsonl"));
+    let script = "trap '' XFSZ; ulimit -f 400; exec \"$0\" audit \"$@\"";
+    let few = ["--isolation", "ser", "--transactions", "2000", "--sessions", "4"];
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_seriatim"), &server.url])
+        .args(few)
+        .args(["-o", file.name()])
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{errors}");
+    assert!(errors.contains("not all of the recording is on disk"), "{errors}");
+    let text = file.text();
+    // What fits is there, not only what was written at a time.
+    assert!(text.ends_with('\n') && text.len() > 190_000, "{}", text.len());
+    let (page, errors, code) = audit(&["--again", file.name()]);
+    assert!(matches!(code, Some(0 | 2)), "{code:?}: {page}{errors}");
+}
+
+fn interrupt(child: &Child) {
+    let number = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(number, nix::sys::signal::Signal::SIGINT).unwrap();
+}
+
+/// Waits until something is the case.
+fn wait_until(is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60));
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn an_interrupted_audit_tells_what_it_found_and_tidies_up() {
+    let (database, file) = (Scratch::new("interrupted.db"), Scratch::new("interrupted.jsonl"));
+    let child = Command::new(env!("CARGO_BIN_EXE_seriatim"))
+        .args(["audit", &format!("sqlite:{}", database.name()), "--duration", "1h"])
+        // A pause that nobody wants to wait for.
+        .args(["--pause", "1h", "--sessions", "3", "-o", file.name()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until(|| std::fs::read_to_string(&file.0).is_ok_and(|text| text.lines().count() > 1));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let page = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(130), "{page}{errors}");
+    assert!(page.contains("SERIALIZABLE: "), "{page}{errors}");
+    assert!(!database.0.exists());
+    assert!(file.text().lines().last().unwrap().contains("\"whole\":true"));
+}
+
+#[test]
+fn who_insists_ends_the_server_too() {
+    // It accepts connections and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("postgres://{}/x", silent.local_addr().unwrap());
+    let file = Scratch::new("insisted");
+    let server = format!("echo $$ > {}; exec sleep 1000", file.name());
+    let child = Command::new(env!("CARGO_BIN_EXE_seriatim"))
+        .args(["audit", "--server", &server, &url])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let number = || std::fs::read_to_string(&file.0).ok()?.trim().parse::<i32>().ok();
+    wait_until(|| number().is_some());
+    let server = nix::unistd::Pid::from_raw(number().unwrap());
+    interrupt(&child);
+    // What comes at once is the same signal.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    wait_until(|| {
+        let about = std::fs::read_to_string(format!("/proc/{server}/stat"));
+        about.map_or(true, |about| about.contains(") Z"))
+    });
+}
+
+#[test]
+fn a_server_that_never_answers_is_told_so() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let told = ["postgres", "redis"].map(|scheme| {
+        let url = format!("{scheme}://{address}");
+        std::thread::spawn(move || audit(&[&url]))
+    });
+    for told in told {
+        let (page, errors, code) = told.join().unwrap();
+        assert_eq!(code, Some(3), "{page}{errors}");
+        assert!(errors.contains("no answer within 10 s"), "{errors}");
+    }
+}
+
+#[test]
+fn a_server_that_cannot_start_says_why() {
+    let url = "postgres://127.0.0.1:1/x";
+    let (_, errors, code) = audit(&["--server", "echo no such folder >&2; exit 1", url]);
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(errors.contains("no such folder"), "{errors}");
 }

@@ -15,8 +15,9 @@ const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How long a statement may take.
 const STATEMENT_MAX: Duration = Duration::from_secs(30);
 /// Refusals that are a transaction's lot: deadlock, lock wait timeout, a row that has changed, a
-/// row that is there, a node of a cluster that is not ready.
-const REFUSALS: [u16; 5] = [1213, 1205, 1020, 1062, 1047];
+/// row that is there, a node of a cluster that is not ready; of TiDB a conflict of writes, one that
+/// could be tried again, and a lock that was lost.
+const REFUSALS: [u16; 8] = [1213, 1205, 1020, 1062, 1047, 9007, 8002, 8022];
 /// What is said of connections that end: shutdown, interrupted, killed, timed out.
 const LOST: [u16; 4] = [1053, 1317, 1927, 4031];
 
@@ -27,6 +28,7 @@ pub struct MySql {
     /// What people may see of the address.
     shown: String,
     product: String,
+    kind: Kind,
     /// Whether REPEATABLE READ refuses to overwrite what a snapshot does not show.
     is_snapshot: bool,
     prefix: String,
@@ -79,8 +81,9 @@ impl MySql {
         let mut conn = Conn::new(opts.clone()).map_err(|error| connect(told(&error)))?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(failed)?;
         let version = version.unwrap_or_default();
-        let number = version.split('-').next().unwrap_or_default();
-        let name = if version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
+        // Servers that only speak the protocol may not have it.
+        let comment: Option<String> = conn.query_first("SELECT @@version_comment").ok().flatten();
+        let kind = Kind::of(&version, &comment.unwrap_or_default());
         let mut is_on = |variable: &str| {
             let asked = format!("SHOW VARIABLES LIKE '{variable}'");
             let found: Option<(String, String)> = conn.query_first(asked).map_err(failed)?;
@@ -88,8 +91,46 @@ impl MySql {
         };
         let is_snapshot = is_on("innodb_snapshot_isolation")?;
         let cluster = if is_on("wsrep_on")? { " Galera" } else { "" };
-        let product = format!("{name}{cluster} {number}");
-        Ok(MySql { opts, shown, product, is_snapshot, prefix: prefix.to_owned() })
+        let product = format!("{}{cluster} {}", kind.name(), kind.number(&version));
+        Ok(MySql { opts, shown, product, kind, is_snapshot, prefix: prefix.to_owned() })
+    }
+}
+
+/// What speaks the protocol.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    MySql,
+    MariaDb,
+    Percona,
+    TiDb,
+}
+
+impl Kind {
+    fn of(version: &str, comment: &str) -> Kind {
+        match () {
+            () if version.contains("MariaDB") => Kind::MariaDb,
+            () if version.contains("TiDB") => Kind::TiDb,
+            () if comment.contains("Percona") => Kind::Percona,
+            () => Kind::MySql,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::MySql => "MySQL",
+            Kind::MariaDb => "MariaDB",
+            Kind::Percona => "Percona Server",
+            Kind::TiDb => "TiDB",
+        }
+    }
+
+    /// `10.11.19` of `10.11.19-MariaDB-log`, and `7.5.0` of `8.0.11-TiDB-v7.5.0`.
+    fn number(self, version: &str) -> &str {
+        let own = match self {
+            Kind::TiDb => version.split_once("TiDB-v").map_or(version, |(_, own)| own),
+            _ => version,
+        };
+        own.split('-').next().unwrap_or_default()
     }
 }
 
@@ -103,14 +144,21 @@ impl SqlDriver for MySql {
     }
 
     fn settings(&self) -> Vec<Setting> {
-        Setting::ALL.to_vec()
+        match self.kind {
+            // Its documentation: the others are refused.
+            Kind::TiDb => vec![Setting::ReadCommitted, Setting::RepeatableRead],
+            _ => Setting::ALL.to_vec(),
+        }
     }
 
     fn promise(&self, setting: Setting) -> Level {
         match setting {
             Setting::ReadUncommitted => Level::Unconstrained,
             Setting::ReadCommitted => Level::ReadCommitted,
-            Setting::RepeatableRead if self.is_snapshot => Level::SnapshotIsolation,
+            // TiDB's documentation: snapshot isolation, which it calls so to be like MySQL.
+            Setting::RepeatableRead if self.is_snapshot || self.kind == Kind::TiDb => {
+                Level::SnapshotIsolation
+            }
             // What the standard asks for: reads repeat.
             Setting::RepeatableRead => Level::CutIsolation,
             Setting::Serializable => Level::Serializable,
@@ -119,7 +167,7 @@ impl SqlDriver for MySql {
 
     fn speaker(&self) -> Result<MySqlSpeaker, DriverError> {
         Conn::new(self.opts.clone())
-            .map(MySqlSpeaker)
+            .map(|conn| MySqlSpeaker { conn, may_be_open: false })
             .map_err(|error| DriverError::Connect(self.shown.clone(), told(&error)))
     }
 
@@ -130,11 +178,16 @@ impl SqlDriver for MySql {
 
 /// A connection of MySQL.
 #[derive(Debug)]
-pub struct MySqlSpeaker(Conn);
+pub struct MySqlSpeaker {
+    conn: Conn,
+    /// Whether the end of a transaction was refused, so that it may still be under way.
+    may_be_open: bool,
+}
 
 impl Speaker for MySqlSpeaker {
     fn say(&mut self, text: &str) -> Result<Answer, DriverError> {
-        let mut result = self.0.query_iter(text).map_err(failed)?;
+        self.may_be_open = text == "COMMIT";
+        let mut result = self.conn.query_iter(text).map_err(failed)?;
         let has_rows = !result.columns().as_ref().is_empty();
         // Behind the last row it is forgotten.
         let changed = result.affected_rows();
@@ -143,10 +196,15 @@ impl Speaker for MySqlSpeaker {
             let row: Row = row.map_err(failed)?;
             rows.push(row.unwrap().iter().map(shown).collect());
         }
+        drop(result);
+        self.may_be_open = false;
         Ok(Answer { rows: has_rows.then_some(rows), changed })
     }
 
     fn begin(&mut self, setting: Setting) -> Result<(), DriverError> {
+        if self.may_be_open {
+            self.say("ROLLBACK").map_err(|error| DriverError::Lost(error.to_string()))?;
+        }
         self.say(&format!("SET TRANSACTION ISOLATION LEVEL {setting}"))?;
         self.say("START TRANSACTION").map(drop)
     }
@@ -182,5 +240,24 @@ fn failed(error: ::mysql::Error) -> DriverError {
         }
         ::mysql::Error::MySqlError(error) => DriverError::Other(error.to_string()),
         other => DriverError::Lost(told(&other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_told_by_their_versions() {
+        for (version, comment, expected) in [
+            ("10.11.19-MariaDB-0+deb12u1", "Debian 12", "MariaDB 10.11.19"),
+            ("8.0.36", "MySQL Community Server - GPL", "MySQL 8.0.36"),
+            ("8.0.36-28", "Percona Server (GPL), Release 28", "Percona Server 8.0.36"),
+            ("8.0.11-TiDB-v7.5.0", "TiDB Server (Apache License 2.0)", "TiDB 7.5.0"),
+            ("5.7.25-TiDB-v7.1.0-alpha", "", "TiDB 7.1.0"),
+        ] {
+            let kind = Kind::of(version, comment);
+            assert_eq!(format!("{} {}", kind.name(), kind.number(version)), expected);
+        }
     }
 }

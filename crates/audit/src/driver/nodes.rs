@@ -6,12 +6,6 @@ use crate::setting::Setting;
 use crate::workload::Workload;
 use seriatim_isolation::Level;
 use std::ops::Range;
-use std::time::{Duration, Instant};
-
-/// How long nodes may take to see what was made on another.
-const SEEN_MAX: Duration = Duration::from_secs(60);
-/// How often that is looked at.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// What sessions may do on a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,27 +51,6 @@ impl Nodes {
     fn of(&self, session: u32) -> &dyn Driver {
         self.nodes[self.place(session)].1.as_ref()
     }
-
-    /// Waits until a node sees a register.
-    fn wait_for(driver: &dyn Driver, register: u64) -> Result<(), DriverError> {
-        let begun = Instant::now();
-        loop {
-            let seen = sees(driver, register);
-            match seen {
-                Ok(true) => return Ok(()),
-                Err(error) if begun.elapsed() > SEEN_MAX => return Err(error),
-                Ok(false) if begun.elapsed() > SEEN_MAX => {
-                    let (product, time) = (driver.product(), SEEN_MAX.as_secs());
-                    let text = format!(
-                        "{product} has not seen what was written on another node for {time} s: is \
-                         it a node of the same database, and does it follow?"
-                    );
-                    return Err(DriverError::Other(text));
-                }
-                _ => std::thread::sleep(LOOK),
-            }
-        }
-    }
 }
 
 /// Whether a node sees a register.
@@ -122,9 +95,16 @@ impl Driver for Nodes {
     }
 
     fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        let Some(last) = registers.clone().last() else { return Ok(()) };
-        self.writer().make(registers)?;
-        self.nodes.iter().try_for_each(|(_, driver)| Nodes::wait_for(driver.as_ref(), last))
+        self.writer().make(registers)
+    }
+
+    fn has_arrived(&self, register: u64) -> Result<bool, DriverError> {
+        for (_, driver) in &self.nodes {
+            if !sees(driver.as_ref(), register)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
@@ -257,11 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_made_when_every_node_sees_them() {
+    fn registers_have_arrived_when_every_node_sees_them() {
         let (first, _) = node("P", Level::Serializable, 0);
         let (second, behind) = node("P", Level::Serializable, 3);
         let nodes = Nodes::new(vec![(Role::All, first), (Role::Read, second)]).unwrap();
         nodes.make(0..5).unwrap();
+        let looks: Vec<bool> = (0..4).map(|_| nodes.has_arrived(4).unwrap()).collect();
+        assert_eq!(looks, [false, false, false, true]);
         assert_eq!(behind.load(Ordering::SeqCst), 0);
     }
 

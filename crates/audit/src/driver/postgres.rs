@@ -89,13 +89,26 @@ impl Postgres {
             Ok::<String, DriverError>(value.flatten().unwrap_or_default())
         };
         let version = first("SHOW server_version")?;
-        // Distributors add words of their own.
-        let version = version.split_whitespace().next().unwrap_or_default();
-        self.product = format!("PostgreSQL {version}");
+        self.product = product(&version, &first("SELECT version()").unwrap_or_default());
         // Servers that only speak the protocol may not know what a standby is.
         self.is_standby = first("SELECT pg_is_in_recovery()").is_ok_and(|value| value == "t");
         Ok(())
     }
+}
+
+/// What speaks the protocol, with its version, by what it says of itself.
+fn product(version: &str, about: &str) -> String {
+    if let Some(cockroach) = about.strip_prefix("CockroachDB") {
+        // CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, …)
+        let own = cockroach.split_whitespace().find_map(|word| word.strip_prefix('v'));
+        return format!("CockroachDB {}", own.unwrap_or(version));
+    }
+    // PostgreSQL 11.2-YB-2.18.1.0-b0 on x86_64-pc-linux-gnu, …
+    if let Some((_, own)) = about.split_once("-YB-") {
+        return format!("YugabyteDB {}", own.split(['-', ' ']).next().unwrap_or_default());
+    }
+    // Distributors add words of their own.
+    format!("PostgreSQL {}", version.split_whitespace().next().unwrap_or_default())
 }
 
 impl SqlDriver for Postgres {
@@ -214,11 +227,29 @@ fn failed(error: tokio_postgres::Error) -> DriverError {
     let text = told(&error);
     match error.code() {
         Some(code) if REFUSALS.contains(&code) => DriverError::Refused(text),
-        // The server ends connections with errors of class 57P and 08.
-        Some(code) if code.code().starts_with("57P") || code.code().starts_with("08") => {
+        // The server ends connections with errors of class 57P and 08; CockroachDB says by 40003
+        // that it does not know what became of a statement.
+        Some(code) if ["57P", "08", "40003"].iter().any(|it| code.code().starts_with(it)) => {
             DriverError::Lost(text)
         }
         Some(_) => DriverError::Other(text),
         None => DriverError::Lost(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_told_by_their_versions() {
+        for (version, about, expected) in [
+            ("15.20 (Debian 15.20-0+deb12u1)", "PostgreSQL 15.20 (Debian …", "PostgreSQL 15.20"),
+            ("13.0.0", "CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, …", "CockroachDB 23.1.11"),
+            ("11.2-YB-2.18.1.0-b0", "PostgreSQL 11.2-YB-2.18.1.0-b0 on x86", "YugabyteDB 2.18.1.0"),
+            ("16.1", "", "PostgreSQL 16.1"),
+        ] {
+            assert_eq!(product(version, about), expected);
+        }
     }
 }

@@ -177,6 +177,11 @@ impl RedisClient {
         cmd("WATCH").arg(key).exec(&mut self.conn).map_err(failed)
     }
 
+    fn queue(&mut self, writes: &[Cmd]) -> Result<(), DriverError> {
+        cmd("MULTI").exec(&mut self.conn).map_err(failed)?;
+        writes.iter().try_for_each(|command| command.exec(&mut self.conn).map_err(failed))
+    }
+
     /// Keeps a command for EXEC.
     fn later(&mut self, command: Cmd, text: String) -> Sent {
         self.writes.push(command);
@@ -221,13 +226,14 @@ impl Client for RedisClient {
         Ok(self.later(command, format!("SET {key} {value}")))
     }
 
-    fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
+    /// A list without elements is the same as none.
+    fn read_list(&mut self, list: u64) -> Result<(Option<Vec<i64>>, Sent), DriverError> {
         let key = format!("{}_list:{list}", self.prefix);
         self.watch(&key)?;
         let values: Vec<i64> =
             cmd("LRANGE").arg(&key).arg(0).arg(-1).query(&mut self.conn).map_err(failed)?;
         let rows = rows(values.iter().map(ToString::to_string));
-        Ok((values, Sent { text: format!("LRANGE {key} 0 -1"), rows }))
+        Ok((Some(values), Sent { text: format!("LRANGE {key} 0 -1"), rows }))
     }
 
     fn append(&mut self, list: u64, value: i64) -> Result<Sent, DriverError> {
@@ -273,10 +279,14 @@ impl Client for RedisClient {
         if writes.is_empty() && !self.watches {
             return Ok(());
         }
-        cmd("MULTI").exec(&mut self.conn).map_err(failed)?;
-        for command in &writes {
-            // A command that cannot be queued spoils the transaction, which has no effect then.
-            command.exec(&mut self.conn).map_err(failed)?;
+        if let Err(error) = self.queue(&writes) {
+            // A command that cannot be queued spoils the transaction, which has no effect then. It
+            // is open until somebody says that it is over.
+            let discarded = cmd("DISCARD").exec(&mut self.conn).map_err(failed);
+            return Err(match (discarded, error) {
+                (Err(lost @ DriverError::Lost(_)), _) | (_, lost @ DriverError::Lost(_)) => lost,
+                (_, other) => DriverError::Refused(other.to_string()),
+            });
         }
         match cmd("EXEC").query::<Value>(&mut self.conn).map_err(failed)? {
             Value::Nil => Err(DriverError::Refused("a watched key has changed".to_owned())),

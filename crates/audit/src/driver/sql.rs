@@ -233,6 +233,15 @@ impl<S: Speaker> SqlClient<S> {
         self.speaker.say(&text)?;
         Ok(Sent { text, rows: None })
     }
+
+    /// Changes what is there already. A transaction that does not see it cannot go on: it would have
+    /// written nothing.
+    fn update(&mut self, text: String) -> Result<Sent, DriverError> {
+        match self.speaker.say(&text)?.changed {
+            0 => Err(DriverError::Refused(format!("no row for `{text}`"))),
+            _ => Ok(Sent { text, rows: None }),
+        }
+    }
 }
 
 /// The first value of the first row.
@@ -267,7 +276,7 @@ impl<S: Speaker> Client for SqlClient<S> {
 
     fn write(&mut self, register: u64, value: i64) -> Result<Sent, DriverError> {
         let prefix = &self.prefix;
-        self.change(format!("UPDATE {prefix}_register SET value = {value} WHERE id = {register}"))
+        self.update(format!("UPDATE {prefix}_register SET value = {value} WHERE id = {register}"))
     }
 
     fn commit(&mut self) -> Result<(), DriverError> {
@@ -282,7 +291,7 @@ impl<S: Speaker> Client for SqlClient<S> {
     /// what the UPDATE has found.
     fn add(&mut self, register: u64) -> Result<(i64, Vec<Sent>), DriverError> {
         let prefix = &self.prefix;
-        let added = self.change(format!(
+        let added = self.update(format!(
             "UPDATE {prefix}_register SET value = value + 1 WHERE id = {register}"
         ))?;
         let (value, seen) = self.read(register)?;
@@ -292,14 +301,14 @@ impl<S: Speaker> Client for SqlClient<S> {
         Ok((value, vec![added, seen]))
     }
 
-    fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
+    fn read_list(&mut self, list: u64) -> Result<(Option<Vec<i64>>, Sent), DriverError> {
         let prefix = &self.prefix;
         let sent = self.query(format!("SELECT value FROM {prefix}_list WHERE id = {list}"))?;
-        Ok((numbers(first(&sent).unwrap_or_default()), sent))
+        Ok((first(&sent).map(numbers), sent))
     }
 
     fn append(&mut self, list: u64, value: i64) -> Result<Sent, DriverError> {
-        self.change(self.dialect.append(&self.prefix, list, value))
+        self.update(self.dialect.append(&self.prefix, list, value))
     }
 
     fn scan(&mut self, part: u64) -> Result<(Vec<(u64, i64)>, Sent), DriverError> {
@@ -397,5 +406,29 @@ mod tests {
         // One that may have been made goes away.
         let lost = DriverError::Lost("gone".to_owned());
         assert_eq!(dropped("p_list", lost), ["register", "list"]);
+    }
+
+    #[test]
+    fn a_recording_of_before_stays_if_nothing_can_be_made() {
+        let path = std::env::temp_dir().join(format!("seriatim-before-{}", std::process::id()));
+        std::fs::write(&path, "of before").unwrap();
+        let error = DriverError::Other("no rights".to_owned());
+        let driver = Stubborn { told: Arc::default(), refused: "p_register", error };
+        let setting = Setting::Serializable;
+        let output = Some(path.clone());
+        let asked = crate::audit::Audit { output, ..crate::audit::Audit::new(setting) };
+        crate::audit::audit(&driver, &asked).unwrap_err();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "of before");
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn what_is_not_there_is_neither_written_nor_empty() {
+        let told = Told(Arc::default(), "nothing", DriverError::unable("nothing"));
+        let mut client = SqlClient::new(told, Dialect::Standard, "p");
+        assert_eq!(client.read_list(1).unwrap().0, None);
+        assert!(matches!(client.write(1, 2), Err(DriverError::Refused(_))));
+        assert!(matches!(client.append(1, 2), Err(DriverError::Refused(_))));
+        assert!(matches!(client.add(1), Err(DriverError::Refused(_))));
     }
 }

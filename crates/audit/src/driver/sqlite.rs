@@ -19,6 +19,8 @@ pub struct Sqlite {
     path: PathBuf,
     /// Whether the file was not there before: then it goes away afterwards.
     is_new: bool,
+    /// The mode of the journal that was asked for, and the one that there is.
+    asked: Option<String>,
     journal: String,
     prefix: String,
 }
@@ -26,30 +28,44 @@ pub struct Sqlite {
 impl Sqlite {
     /// The file of `sqlite:PATH`, perhaps with `?journal=wal`, in which tables begin with `prefix`.
     pub fn open(url: &str, prefix: &str) -> Result<Sqlite, DriverError> {
-        let (journal, rest) = take_parameter(url, "journal");
+        let (journal_asked, rest) = take_parameter(url, "journal");
         let path = rest.strip_prefix("sqlite:").unwrap_or(&rest);
         let path = PathBuf::from(path.strip_prefix("//").unwrap_or(path));
         let connect = |text: String| DriverError::Connect(path.display().to_string(), text);
         let is_word = |word: &String| word.chars().all(|c| c.is_ascii_alphanumeric());
-        if path.as_os_str().is_empty() || !journal.iter().all(is_word) {
+        if path.as_os_str().is_empty() || !journal_asked.iter().all(is_word) {
             return Err(connect("use sqlite:FILE or sqlite:FILE?journal=wal".to_owned()));
         }
         let is_new = !path.exists();
-        let mut sqlite = Sqlite {
-            path: path.clone(),
-            is_new,
-            journal: String::new(),
-            prefix: prefix.to_owned(),
-        };
-        let mut speaker = sqlite.speaker()?;
-        if let Some(journal) = journal {
-            speaker.say(&format!("PRAGMA journal_mode = {journal}"))?;
-        }
-        let mode = speaker.say("PRAGMA journal_mode")?;
-        let mode = mode.rows.into_iter().flatten().flatten().flatten().next();
-        sqlite.journal = mode.unwrap_or_default();
+        let (journal, prefix) = (String::new(), prefix.to_owned());
+        let mut sqlite = Sqlite { path, is_new, asked: journal_asked, journal, prefix };
+        let found = sqlite.speaker().and_then(|mut speaker| mode(&mut speaker));
+        // It is there again when there is something to do.
+        sqlite.remove_new()?;
+        sqlite.journal = found?;
         Ok(sqlite)
     }
+
+    /// Takes the file away, if it was not there before.
+    fn remove_new(&self) -> Result<(), DriverError> {
+        // SQLite keeps what belongs to a file beside it.
+        for ending in ["-wal", "-shm", "-journal", ""].iter().filter(|_| self.is_new) {
+            let mut name = self.path.clone().into_os_string();
+            name.push(ending);
+            if Path::new(&name).exists() {
+                std::fs::remove_file(&name)
+                    .map_err(|error| DriverError::Other(error.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The mode of the journal.
+fn mode(speaker: &mut SqliteSpeaker) -> Result<String, DriverError> {
+    let mode = speaker.say("PRAGMA journal_mode")?;
+    let mode = mode.rows.into_iter().flatten().flatten().flatten().next();
+    Ok(mode.unwrap_or_default())
 }
 
 impl SqlDriver for Sqlite {
@@ -69,19 +85,10 @@ impl SqlDriver for Sqlite {
     }
 
     fn clean_up(&self) -> Result<(), DriverError> {
-        if !self.is_new {
-            return self.say_all(&Dialect::Standard.drop(&self.prefix));
+        match self.is_new {
+            true => self.remove_new(),
+            false => self.say_all(&Dialect::Standard.drop(&self.prefix)),
         }
-        // SQLite keeps what belongs to a file beside it.
-        for ending in ["-wal", "-shm", "-journal", ""] {
-            let mut name = self.path.clone().into_os_string();
-            name.push(ending);
-            if Path::new(&name).exists() {
-                std::fs::remove_file(&name)
-                    .map_err(|error| DriverError::Other(error.to_string()))?;
-            }
-        }
-        Ok(())
     }
 
     fn take_back(&self, tables: usize) -> Result<(), DriverError> {
@@ -97,7 +104,12 @@ impl SqlDriver for Sqlite {
         };
         let conn = Connection::open(&self.path).map_err(connect)?;
         conn.busy_timeout(BUSY_MAX).map_err(connect)?;
-        Ok(SqliteSpeaker(conn))
+        let mut speaker = SqliteSpeaker(conn);
+        // Most modes are those of a connection, not of the file.
+        if let Some(journal) = &self.asked {
+            speaker.say(&format!("PRAGMA journal_mode = {journal}"))?;
+        }
+        Ok(speaker)
     }
 
     fn prefix(&self) -> &str {
@@ -163,5 +175,26 @@ fn failed(error: rusqlite::Error) -> DriverError {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::ConstraintViolation,
         ) => DriverError::Refused(error.to_string()),
         _ => DriverError::Other(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_connection_has_the_journal_that_was_asked_for_and_nothing_is_left_behind() {
+        let path = std::env::temp_dir().join(format!("seriatim-journal-{}.db", std::process::id()));
+        for asked in ["wal", "memory"] {
+            let url = format!("sqlite:{}?journal={asked}", path.display());
+            let sqlite = Sqlite::open(&url, "p").unwrap();
+            assert!(!path.exists(), "nothing is there before something is done");
+            let modes: Vec<String> =
+                (0..2).map(|_| mode(&mut sqlite.speaker().unwrap()).unwrap()).collect();
+            assert_eq!(modes, [asked, asked]);
+            assert!(SqlDriver::product(&sqlite).ends_with(&format!("(journal_mode={asked})")));
+            SqlDriver::clean_up(&sqlite).unwrap();
+            assert!(!path.exists());
+        }
     }
 }

@@ -51,11 +51,22 @@ pub fn play(
         let stage = stage.observed_by(observers);
         play_on(stage, setting, driver.setting_name(setting), is_asked_to_end)
     });
-    let dropped = driver.speak(0)?.say(&format!("DROP TABLE IF EXISTS {table}"));
-    let played =
-        played.map_err(|error| AuditError::Driver(DriverError::Other(error.to_string())))?;
-    dropped?;
-    Ok(played)
+    // The sessions are gone by now. Whatever happened, nothing is left behind if that is possible.
+    let dropped = driver
+        .speak(0)
+        .and_then(|mut speaker| speaker.say(&format!("DROP TABLE IF EXISTS {table}")))
+        .and_then(|_| driver.clean_up());
+    match (played, dropped) {
+        (Ok(played), Ok(())) => Ok(played),
+        (Ok(_), Err(error)) => Err(left(&table, "", &error)),
+        (Err(error), Ok(())) => Err(DriverError::Other(error.to_string()).into()),
+        (Err(played), Err(error)) => Err(left(&table, &format!("{played}; besides, "), &error)),
+    }
+}
+
+fn left(table: &str, before: &str, error: &DriverError) -> AuditError {
+    let text = format!("{before}the table {table} may be left in the database: {error}");
+    DriverError::Other(text).into()
 }
 
 fn play_on(

@@ -14,7 +14,7 @@ use seriatim_audit::{
 };
 use seriatim_isolation::{Level, Order};
 use seriatim_report::audited::{self, Hermitage};
-use seriatim_report::{Checked, Times, page};
+use seriatim_report::{Checked, Times, clean, page};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -171,26 +171,59 @@ fn own(name: &str) -> Result<WorkloadChoice, String> {
 
 /// Audits the database at each level.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    check_flags(args)?;
+    let mut found = Found::default();
+    let done = match &args.again {
+        Some(path) => again(args, path, &mut found),
+        None => databases(args, &mut found),
+    };
+    interrupt::release();
+    // What was found before something went wrong is told all the same.
+    let told = if found.is_empty() { Ok(()) } else { found.tell(args) };
+    let exit = match done {
+        Err(Failure::Message(problem)) if found.is_violated => {
+            output::message(&format!("error: {problem}\n"));
+            Exit::Violated
+        }
+        done => done?,
+    };
+    told?;
+    Ok(interrupt::asked().map_or(exit, Exit::from))
+}
+
+/// Whether the flags fit together.
+fn check_flags(args: &Args) -> Result<(), Failure> {
     let files = || args.output.iter().chain(&args.markdown).chain(&args.html).chain(&args.svg);
     if files().any(|path| path == Path::new("-")) {
         let problem = "--output, --markdown, --html and --svg need names of files: the result is \
                        on standard output";
         return Err(Failure::Message(problem.to_owned()));
     }
-    may_write(files(), &[])?;
+    let recordings = recordings(args);
+    let others = args.markdown.iter().chain(&args.html).chain(&args.svg);
+    let inputs: Vec<&Path> = args.again.iter().map(PathBuf::as_path).collect();
+    may_write(recordings.iter().chain(others), &inputs)?;
     if args.server.is_none() && args.faults.iter().any(Fault::needs_server) {
         let problem = "kill, restart and pause need --server COMMAND, which says how to start the \
                        server; other servers are stopped by a command: --fault 'every 10s: CMD'";
         return Err(Failure::Message(problem.to_owned()));
     }
-    let mut found = Found::default();
-    let exit = match &args.again {
-        Some(path) => again(args, path, &mut found)?,
-        None => databases(args, &mut found)?,
-    };
-    interrupt::release();
-    found.tell(args)?;
-    Ok(interrupt::asked().map_or(exit, Exit::from))
+    Ok(())
+}
+
+/// The files that recordings go to: of several levels each has one.
+fn recordings(args: &Args) -> Vec<PathBuf> {
+    let Some(path) = &args.output else { return Vec::new() };
+    let of_levels = Setting::ALL.map(|setting| of_level(path, setting));
+    match args.isolation {
+        Settings::One(_) => vec![path.clone()],
+        Settings::All => [path.clone()].into_iter().chain(of_levels).collect(),
+    }
+}
+
+/// The file of a level that is not the last one.
+fn of_level(path: &Path, setting: Setting) -> PathBuf {
+    path.with_extension(format!("{}.jsonl", setting.code()))
 }
 
 /// All that was found.
@@ -198,9 +231,15 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 struct Found {
     all: Vec<audited::Audited>,
     hermitage: Option<Hermitage>,
+    /// Whether a promise was seen broken.
+    is_violated: bool,
 }
 
 impl Found {
+    fn is_empty(&self) -> bool {
+        self.all.is_empty() && self.hermitage.is_none()
+    }
+
     /// The page of a setting.
     fn add(&mut self, args: &Args, report: audited::Audited) -> Result<(), Failure> {
         let page = match args.format {
@@ -208,6 +247,7 @@ impl Found {
             Style::Json => audited::json(&report) + "\n",
         };
         output::text(&page)?;
+        self.is_violated |= report.keeps_promise() == Some(false);
         self.all.push(report);
         Ok(())
     }
@@ -248,10 +288,35 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 
 /// Audits a database at each level.
 fn databases(args: &Args, found: &mut Found) -> Result<Exit, Failure> {
-    let is_asked_to_end = interrupt::ask_next();
+    interrupt::ask_next();
     let server = args.server.as_deref().map(ServerProcess::start).transpose();
     let server = server.map_err(Failure::Message)?.map(Mutex::new);
     let driver = open(args, server.as_ref())?;
+    if args.hermitage && !driver.can(Workload::Own) {
+        let product = driver.product();
+        let problem = format!("the scenarios of --hermitage are in SQL, which {product} has not");
+        return Err(Failure::Message(problem));
+    }
+    interrupt::leaves(left_by(driver.as_ref()));
+    let exit = levels(args, driver.as_ref(), server.as_ref(), found);
+    interrupt::leaves(None);
+    exit
+}
+
+/// What is there while it is audited, if people can see it.
+fn left_by(driver: &dyn Driver) -> Option<String> {
+    let prefix = Some(driver.prefix()).filter(|prefix| !prefix.is_empty())?;
+    Some(format!("what begins with {prefix} in the database"))
+}
+
+/// Each level, and the scenarios.
+fn levels(
+    args: &Args,
+    driver: &dyn Driver,
+    server: Option<&Mutex<ServerProcess>>,
+    found: &mut Found,
+) -> Result<Exit, Failure> {
+    let is_asked_to_end = interrupt::ask_next();
     let settings = match args.isolation {
         Settings::One(setting) => vec![setting],
         Settings::All => driver.settings(),
@@ -262,12 +327,12 @@ fn databases(args: &Args, found: &mut Found) -> Result<Exit, Failure> {
             break;
         }
         let is_last = place + 1 == settings.len();
-        let audited = one(args, driver.as_ref(), server.as_ref(), setting, is_last)?;
+        let audited = one(args, driver, server, setting, is_last)?;
         exit = exit.and(judged(&audited));
         found.add(args, report(args, audited))?;
     }
     if args.hermitage {
-        found.hermitage = Some(play(driver.as_ref(), &settings)?);
+        found.hermitage = Some(play(driver, &settings)?);
     }
     Ok(exit)
 }
@@ -283,10 +348,29 @@ fn open(args: &Args, server: Option<&Mutex<ServerProcess>>) -> Result<Box<dyn Dr
             let mut server = server.lock().unwrap_or_else(PoisonError::into_inner);
             begun.elapsed() < START_MAX && !server.has_ended()
         });
-        if opened.is_ok() || !is_waited_for || interrupt::asked().is_some() {
+        if opened.is_ok() || interrupt::asked().is_some() {
             return opened;
         }
+        if !is_waited_for {
+            return opened.map_err(|error| with_last_words(error, server));
+        }
         std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Why a server cannot be reached, and what it said last if it has ended.
+fn with_last_words(error: Failure, server: Option<&Mutex<ServerProcess>>) -> Failure {
+    let said = server.and_then(|server| {
+        let mut server = server.lock().unwrap_or_else(PoisonError::into_inner);
+        server.has_ended().then(|| server.last_words())
+    });
+    match (error, said) {
+        (Failure::Message(text), Some(lines)) => {
+            let lines: String = lines.iter().map(|line| format!("\n  {}", clean(line))).collect();
+            let said = if lines.is_empty() { " and said nothing" } else { "; it said last:" };
+            Failure::Message(format!("{text}\nthe server has ended{said}{lines}"))
+        }
+        (error, _) => error,
     }
 }
 
@@ -340,7 +424,7 @@ fn one(
 ) -> Result<Audited, Failure> {
     let output = args.output.as_ref().map(|path| match is_last {
         true => path.clone(),
-        false => path.with_extension(format!("{}.jsonl", setting.code())),
+        false => of_level(path, setting),
     });
     let (workload, template) = match &args.workload {
         WorkloadChoice::Adaptive => (None, None),
@@ -453,6 +537,7 @@ fn report(args: &Args, audited: Audited) -> audited::Audited {
         seconds: audited.time.as_secs_f64(),
         stale,
         lost_count: audited.lost_count,
+        unread_ends: audited.unread_ends,
         lost: audited.lost.into_iter().map(|lost| (lost.key, lost.value)).collect(),
         totals: (audited.tally.totals, audited.tally.wrong_totals),
         faults: audited.faults.into_iter().map(fault).collect(),

@@ -1,7 +1,7 @@
 //! Names to numbers for the readers that need no extra speed: a layer over [`Columns`].
 
 use super::text::Source;
-use super::unknown_values;
+use super::unknown_values::{self, Doubt};
 use crate::atom::{Atom, Value};
 use crate::columns::{Columns, ColumnsError};
 use crate::error::ReadError;
@@ -22,6 +22,8 @@ pub(super) struct Builder {
     session_names: Vec<Atom>,
     txn_names: Vec<Atom>,
     places: Vec<u32>,
+    /// What may be missing, of a recording that ends before its end.
+    pub cut: Option<Doubt>,
 }
 
 impl Builder {
@@ -96,6 +98,7 @@ impl Builder {
             return Err(source.no_transactions());
         }
         self.refuse_mixed_keys(source)?;
+        self.leave_out_unknown();
         if self.columns.files.is_empty() {
             self.columns.files = vec![source.name.clone()];
         }
@@ -105,9 +108,6 @@ impl Builder {
         }
         if !self.txn_names.is_empty() {
             self.columns.txn_names = Names::Table(self.txn_names);
-        }
-        if self.columns.unknown_content > 0 {
-            unknown_values::leave_out(&mut self.columns, &mut self.places);
         }
         self.columns.key_names = KeyNames::Table(self.key_names);
         self.columns.place_unit = unit;
@@ -125,6 +125,23 @@ impl Builder {
             }
             error => ReadError::TooLarge { file: source.name.clone(), source: error },
         })
+    }
+
+    /// Reads of what nobody is known to have written, if somebody else may have. Of a recording that
+    /// was cut a transaction is missing only if another one has read from it.
+    fn leave_out_unknown(&mut self) {
+        let cut = self.cut.take();
+        let is_cut = cut.is_some();
+        let mut doubt = cut.unwrap_or_default();
+        if self.columns.unknown_content > 0 {
+            doubt.after = 0;
+        } else if !is_cut {
+            return;
+        }
+        let changed = unknown_values::leave_out(&mut self.columns, &mut self.places, &doubt);
+        if is_cut && changed > 0 {
+            self.columns.unknown_content += 1;
+        }
     }
 
     /// Only text formats have lists, so that places are lines here.

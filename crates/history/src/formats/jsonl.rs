@@ -10,6 +10,10 @@
 //! Groups of keys in the header are what scans speak of (module `scans`); the statements that
 //! clients sent stand in the lines of their transactions (module `statements`).
 //!
+//! A recording that is read while it grows, or that something has ended, may lack transactions that
+//! others have read from. Its header says `"growing":true`, and a line `{"whole":true}` (a *mark*)
+//! that nothing is missing before it.
+//!
 //! Fields that mean nothing to us are kept and written back. [`SCHEMA`] describes the lines for
 //! other programs.
 
@@ -22,6 +26,7 @@ use super::elle::json_value;
 use super::json::{self, Item, Json, Members, Values};
 use super::refusals::Writing;
 use super::text::{Source, excerpt, key_atom};
+use super::unknown_values::Doubt;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, TxnId};
@@ -43,7 +48,7 @@ const COUNTED: &str = "counted";
 /// Reads a history.
 pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
     let mut reader = Reader::default();
-    for (number, item) in Values::new(bytes, source).enumerate() {
+    for (number, item) in Values::new(whole_lines(bytes, source), source).enumerate() {
         let item = item?;
         let fail = |problem: String| item.fail(source, problem);
         let Json::Object(fields) = item.parse(source)? else {
@@ -51,11 +56,53 @@ pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> 
         };
         if fields.contains("seriatim") && number == 0 {
             reader.header(fields).map_err(fail)?;
+        } else if fields.contains("whole") && !fields.contains("ops") {
+            reader.growth.mark(item.line);
         } else {
+            reader.growth.is_marked = false;
             reader.txn(fields, &item).map_err(|problem| problem.at(&item, source))?;
         }
     }
     reader.finish(source)
+}
+
+/// Without the last line, if a recording that grows is written at this moment.
+fn whole_lines<'b>(bytes: &'b [u8], source: &Source) -> &'b [u8] {
+    let is_growing = || {
+        let first = Values::new(bytes, source).next()?.ok()?;
+        let Json::Object(mut fields) = first.parse(source).ok()? else { return None };
+        fields.remove("growing")
+    };
+    match bytes.iter().rposition(|&byte| byte == b'\n') {
+        Some(end) if end + 1 < bytes.len() && is_growing() == Some(Json::Bool(true)) => {
+            &bytes[..=end]
+        }
+        _ => bytes,
+    }
+}
+
+/// How far a recording that grows has come.
+#[derive(Default)]
+struct Growth {
+    is_growing: bool,
+    /// Values that several transactions write.
+    recurring: Vec<Value>,
+    /// The line of the last mark.
+    marked: u64,
+    /// Whether nothing comes behind it.
+    is_marked: bool,
+}
+
+impl Growth {
+    fn mark(&mut self, line: u64) {
+        (self.marked, self.is_marked) = (line, true);
+    }
+
+    /// What may be missing in the end.
+    fn doubt(self) -> Option<Doubt> {
+        let recurring = self.recurring.into_iter().collect();
+        (self.is_growing && !self.is_marked).then_some(Doubt { after: self.marked, recurring })
+    }
 }
 
 /// What is wrong with a line, and with which of its operations.
@@ -95,6 +142,7 @@ struct Reader {
     times: Vec<(Option<i64>, Option<i64>)>,
     time_unit: Option<TimeUnit>,
     groups: scans::Groups,
+    growth: Growth,
     /// The line of each transaction that has a name of its own.
     lines: FxHashMap<Atom, u64>,
 }
@@ -127,8 +175,31 @@ impl Reader {
             })?,
         };
         self.groups.read(fields.remove("groups"), &mut self.builder)?;
+        self.growing(&mut fields)?;
         self.time_unit = time_unit(fields.remove("time_unit"))?;
         self.builder.columns.extra = extra(fields);
+        Ok(())
+    }
+
+    /// A recording is written back as a history, which does not grow.
+    fn growing(&mut self, fields: &mut Members) -> Result<(), String> {
+        if !fields.contains("growing") {
+            return Ok(());
+        }
+        self.growth.is_growing = match fields.remove("growing").unwrap_or_default() {
+            Json::Null | Json::Bool(false) => false,
+            Json::Bool(true) => true,
+            other => return Err(format!("`growing` must be true or false, found {other}")),
+        };
+        let recurring = match fields.remove("recurring") {
+            None | Some(Json::Null) => Vec::new(),
+            Some(Json::Array(values)) => values,
+            Some(other) => return Err(format!("`recurring` must be an array, found {other}")),
+        };
+        for value in &recurring {
+            let atom = json::atom(value).map_err(|problem| format!("recurring: {problem}"))?;
+            self.growth.recurring.push(self.builder.value(atom));
+        }
         Ok(())
     }
 
@@ -211,6 +282,7 @@ impl Reader {
 
     fn finish(mut self, source: &Source) -> Result<History, ReadError> {
         self.set_initial();
+        self.builder.cut = std::mem::take(&mut self.growth).doubt();
         if self.times.iter().any(|&times| times != (None, None)) {
             let times = self
                 .times

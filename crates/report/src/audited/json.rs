@@ -42,6 +42,7 @@ pub fn json(audited: &Audited) -> String {
             "age_max_ns": stale.age_max,
         })),
         "lost_writes": audited.lost_count,
+        "lost_writes_undecided": audited.unread_ends,
         "totals": { "read": audited.totals.0, "wrong": audited.totals.1 },
         "faults": audited.faults.iter().map(fault).collect::<Vec<_>>(),
         "timeline": audited.timeline.iter().map(moment).collect::<Vec<_>>(),

@@ -14,7 +14,7 @@ use crate::runs::explained;
 use crate::style::{BAD, BOLD, GOOD, OPEN, paint};
 use crate::text::{grouped, plural};
 use crate::wrap::wrap;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 
 /// A database at one of its isolation levels.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ pub struct Audited {
     pub lost_count: u64,
     /// The first of them: the key and what was written to it.
     pub lost: Vec<(String, i64)>,
+    /// After how many rounds it was open whether a write is lost.
+    pub unread_ends: u64,
     /// How many transactions counted the money of all accounts, and how many found a wrong sum.
     pub totals: (u64, u64),
     /// What was done to the servers.
@@ -108,7 +110,8 @@ impl Audited {
             return Some(false);
         }
         let found = self.levels.iter().find(|(level, _)| *level == self.promise);
-        found.map_or(Some(true), |(_, kept)| *kept)
+        let kept = found.map_or(Some(true), |(_, kept)| *kept);
+        kept.filter(|kept| !kept || self.unread_ends == 0)
     }
 
     fn weakest_broken(&self) -> Option<Level> {
@@ -170,6 +173,13 @@ fn beside(audited: &Audited, width: usize) -> String {
             clean(&named.join(", "))
         ));
     }
+    if audited.unread_ends > 0 {
+        lines.push(format!(
+            "whether a write is lost is undecided after {}: not every node could be asked, or they \
+             did not agree",
+            plural(audited.unread_ends, "round")
+        ));
+    }
     if let Some(stale) = audited.stale {
         lines.push(format!(
             "stale reads: {}, {} old at the median, {} at most (they missed what had been \
@@ -195,9 +205,10 @@ fn beside(audited: &Audited, width: usize) -> String {
     }
     let (_, late, open) = audited.decided;
     if late + open > 0 {
+        let why = if open > 0 { " (for want of time, or of a part of the recording)" } else { "" };
         lines.push(format!(
-            "{} took too long to be checked at once: {} decided at the end from the recording, {} \
-             undecided",
+            "{} could not be decided at once: {} decided at the end from the recording, {} \
+             undecided{why}",
             plural(late + open, "round"),
             grouped(late),
             grouped(open)
@@ -237,7 +248,12 @@ fn broken(audited: &Audited) -> String {
         let lost = plural(audited.lost_count, "acknowledged write");
         return format!("breaks its promise of {promise}: {lost} lost");
     }
-    let most = audited.anomalies.iter().max_by_key(|(_, count)| *count);
+    let most = |is_meant: &dyn Fn(&str) -> bool| {
+        let meant = audited.anomalies.iter().filter(|(name, _)| is_meant(name));
+        meant.max_by_key(|(_, count)| *count)
+    };
+    // With real time a level forbids more than by itself.
+    let most = most(&|name| is_against(name, promise)).or_else(|| most(&|_| true));
     let seen = most.map(|(name, count)| {
         let transactions = plural(audited.committed, "transaction");
         format!(": {name} {} times in {transactions}", grouped(*count))
@@ -246,6 +262,13 @@ fn broken(audited: &Audited) -> String {
     let kept = ladder.take_while(|(_, kept)| *kept == Some(true)).last();
     let kept = kept.map_or(String::new(), |(level, _)| format!("; {level} was not seen violated"));
     format!("breaks its promise of {promise}{}{kept}", seen.unwrap_or_default())
+}
+
+/// Whether a level forbids an anomaly.
+fn is_against(name: &str, promise: Level) -> bool {
+    let mut all = Anomaly::ALL.into_iter().map(Anomaly::info);
+    let found = all.find(|info| info.name == name);
+    found.is_some_and(|info| info.forbidden_by.contains(&promise))
 }
 
 fn size(audited: &Audited) -> String {
@@ -261,4 +284,57 @@ fn size(audited: &Audited) -> String {
         ", of {}, in {seconds:.1} s (seed {seed})",
         plural(u64::from(*sessions), "session")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn audited(anomalies: &[(&str, u64)], violated: &[Level]) -> Audited {
+        let promise = Level::SnapshotIsolation;
+        let levels = [promise, Level::Serializable];
+        Audited {
+            product: "a database".to_owned(),
+            setting: "REPEATABLE READ".to_owned(),
+            promise,
+            levels: levels.map(|level| (level, Some(!violated.contains(&level)))).to_vec(),
+            anomalies: anomalies.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            committed: 5000,
+            aborted: 0,
+            unknown: 0,
+            sessions: 8,
+            seed: 0,
+            seconds: 1.0,
+            stale: None,
+            lost_count: 0,
+            lost: Vec::new(),
+            unread_ends: 0,
+            totals: (0, 0),
+            faults: Vec::new(),
+            timeline: Vec::new(),
+            first_violation: None,
+            decided: (1, 0, 0),
+            exemplar: None,
+        }
+    }
+
+    #[test]
+    fn the_verdict_names_what_the_promise_forbids() {
+        let both = [Level::SnapshotIsolation, Level::Serializable];
+        let found = audited(&[("lost update", 3), ("write skew", 700)], &both);
+        let (_, verdict) = verdict(&found);
+        let expected = "breaks its promise of snapshot isolation: lost update 3 times in 5,000";
+        assert!(verdict.starts_with(expected), "{verdict}");
+    }
+
+    #[test]
+    fn what_nobody_could_ask_is_undecided() {
+        let mut found = audited(&[], &[]);
+        assert_eq!(found.keeps_promise(), Some(true));
+        found.unread_ends = 2;
+        assert_eq!(found.keeps_promise(), None);
+        assert!(render(&found, 200).contains("undecided after 2 rounds"));
+        found.levels[0].1 = Some(false);
+        assert_eq!(found.keeps_promise(), Some(false));
+    }
 }
