@@ -10,6 +10,7 @@ use crate::parsers::{Style, order_parser};
 use crate::progress::Progress;
 use crate::quantities::count;
 use crate::run_page::{self, PAGE_WIDTH, RunPage, sequence};
+use crate::sent_by::sent_by;
 use crate::write_history::{may_write, save};
 use crate::{interrupt, output, whole_files};
 use seriatim_check::Answer;
@@ -329,15 +330,6 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
         fixes: fixes.iter().map(|fix| tried_fix(fix, family)).collect(),
         checked: describe_run::checked(&command, history),
     }
-}
-
-/// What a comment at the end of a statement says about the code that sent it, as sqlcommenter
-/// writes it.
-fn sent_by(text: &str) -> Option<String> {
-    let comment = text.trim_end().strip_suffix("*/")?;
-    let comment = &comment[comment.rfind("/*")? + 2..];
-    let words = comment.trim();
-    (!words.is_empty()).then(|| words.replace("%2F", "/").replace("%3A", ":").replace("%20", " "))
 }
 
 /// Whether no lock helps: all that were tried have failed, or nothing that is to blame can be
