@@ -385,41 +385,63 @@ fn finish(
     time: Duration,
 ) -> Result<Exit, Failure> {
     interrupt::release();
-    let page = match args.format {
-        Style::Human => tried::render(tried, output::width()),
-        Style::Json => tried::json(tried) + "\n",
-    };
-    let is_output_taken =
-        [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
-    let shown = match is_output_taken {
-        true => {
-            output::message(&page);
-            Ok(())
+    // The failing run comes first: it is what cannot be had again.
+    let all = [
+        write_recording(args, kept.as_ref()),
+        save_history(args, kept.as_ref()),
+        show(args, tried),
+        write_junit(args, tried, time),
+        write_page(args, tried, kept.as_ref()),
+    ];
+    // One that cannot be written takes nothing from the others.
+    let mut problems: Vec<Failure> = all.into_iter().filter_map(Result::err).collect();
+    problems.sort_by_key(|problem| matches!(problem, Failure::Message(_)));
+    if let Some(last) = problems.pop() {
+        for problem in problems.iter().filter(|it| matches!(it, Failure::Message(_))) {
+            problem.report();
         }
-        false => output::text(&page),
-    };
-    if let Some(path) = &args.own.junit {
-        let plain = anstream::adapter::strip_str(&tried::render(tried, usize::MAX)).to_string();
-        write(path, &tried::junit(tried, &plain, time.as_secs_f64()))?;
+        return Err(last);
     }
-    write_page(args, tried, kept.as_ref())?;
-    if let Some(kept) = kept {
-        if let Some(path) = &args.output {
-            let text = serde_json::to_string_pretty(&kept.recording)
-                .map_err(|error| Failure::about(path.display(), error))?;
-            write(path, &(text + "\n"))?;
-        }
-        if let Some(path) = &args.save {
-            save(&kept.history, Format::Jsonl, path)?;
-        }
-    }
-    shown?;
     Ok(match (&tried.ending, interrupt::asked()) {
         (TrialEnding::Failed(_), _) => Exit::Violated,
         (TrialEnding::Passed, _) => Exit::Holds,
         (TrialEnding::Stopped(_), Some(signal)) => signal.into(),
         (TrialEnding::Stopped(_), None) => Exit::Undecided,
     })
+}
+
+/// Keeps the failing run.
+fn write_recording(args: &Args, kept: Option<&KeptRun>) -> Result<(), Failure> {
+    let (Some(kept), Some(path)) = (kept, &args.output) else { return Ok(()) };
+    let text = serde_json::to_string_pretty(&kept.recording)
+        .map_err(|error| Failure::about(path.display(), error))?;
+    write(path, &(text + "\n"))
+}
+
+/// Keeps its history.
+fn save_history(args: &Args, kept: Option<&KeptRun>) -> Result<(), Failure> {
+    let (Some(kept), Some(path)) = (kept, &args.save) else { return Ok(()) };
+    save(&kept.history, Format::Jsonl, path)
+}
+
+/// Shows what was found, beside what standard output is taken for.
+fn show(args: &Args, tried: &Tried) -> Result<(), Failure> {
+    let page = match args.format {
+        Style::Human => tried::render(tried, output::width()),
+        Style::Json => tried::json(tried) + "\n",
+    };
+    let mut files = [&args.output, &args.save].into_iter().flatten();
+    if files.any(|path| path == Path::new("-")) {
+        output::message(&page);
+        return Ok(());
+    }
+    Ok(output::text(&page)?)
+}
+
+fn write_junit(args: &Args, tried: &Tried, time: Duration) -> Result<(), Failure> {
+    let Some(path) = &args.own.junit else { return Ok(()) };
+    let plain = anstream::adapter::strip_str(&tried::render(tried, usize::MAX)).to_string();
+    write(path, &tried::junit(tried, &plain, time.as_secs_f64()))
 }
 
 fn write_page(args: &Args, tried: &Tried, kept: Option<&KeptRun>) -> Result<(), Failure> {
