@@ -500,6 +500,37 @@ fn a_prediction_is_tried_on_the_command() {
     assert_eq!(code, Some(1), "{page}");
 }
 
+/// Books; but once it is replayed it fails in the first try, and does nothing in the others.
+const FICKLE: &str = "\
+test -e replayed || exec psql -qf book.sql
+psql -qAtc 'SELECT 1'
+touch ran.$PGPORT
+test $(ls ran.* | wc -l) -gt 1
+";
+
+#[test]
+fn of_several_tries_the_one_that_shows_most_is_told() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("fickle");
+    fs::write(shop.0.join("book.sql"), BOOK).unwrap();
+    fs::write(shop.0.join("fickle.sh"), FICKLE).unwrap();
+    let observe = ["observe", "--setup", "psql -qf setup.sql", "--clients", "2", "-o", "run.jsonl"];
+    let command = ["--", "sh", "fickle.sh"];
+    let (_, errors, code) = told(&shop.run(&[&observe[..], &command].concat()));
+    assert_eq!(code, Some(0), "{errors}");
+    let predict =
+        ["predict", "run.jsonl", "--level", "cc", "--boundary", "relaxed", "-o", "p.json"];
+    let (page, errors, code) = told(&shop.run(&predict));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    fs::write(shop.0.join("replayed"), "").unwrap();
+    let (page, errors, code) = told(&shop.run(&[&["replay", "p.json"][..], &command].concat()));
+    assert_eq!(code, Some(0), "{page}{errors}");
+    assert!(page.contains("This is try 1 of 5"), "{page}{errors}");
+    assert!(page.contains("The assertion broke"), "{page}{errors}");
+}
+
 #[test]
 fn a_replay_can_be_followed_step_by_step() {
     if !has_psql() {

@@ -85,6 +85,7 @@ fn report(
             None => directed::Assertion::Held,
             Some(failure) => directed::Assertion::Broke(failure),
         },
+        tries: (run.number, run.tries),
         checked: describe_run::checked(command, &run.run.history),
     };
     let page = match args.format {
