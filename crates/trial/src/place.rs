@@ -229,6 +229,8 @@ pub(crate) struct Terms<'a> {
     pub uses_locks: bool,
     /// Whether transactions have the level of the family whatever they ask for.
     pub forces_level: bool,
+    /// Whether InnoDB refuses to change what has changed since the snapshot.
+    pub innodb_snapshot_isolation: bool,
 }
 
 /// A server that runs.
@@ -261,6 +263,7 @@ impl Place {
             holding: holding.clone(),
             default_level: terms.family.mysql_level(),
             is_level_forced: terms.forces_level,
+            snapshot_isolation: terms.innodb_snapshot_isolation,
             refusals: refusals.clone(),
             uses_locks,
             ..MysqlConfig::default()
@@ -304,6 +307,7 @@ impl Place {
             clients: 1,
             uses_locks: true,
             forces_level: false,
+            innodb_snapshot_isolation: false,
         };
         Place::open(cluster, Config::default(), &terms, None)
     }

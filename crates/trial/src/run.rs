@@ -34,6 +34,8 @@ pub struct Application {
     pub uses_locks: bool,
     /// Whether transactions have the level of the database whatever they ask for.
     pub forces_level: bool,
+    /// Whether `innodb_snapshot_isolation` is ON for all its sessions of MySQL.
+    pub innodb_snapshot_isolation: bool,
 }
 
 /// A run that came to its end.
@@ -192,7 +194,15 @@ impl Application {
         let number = deciders.number;
         let begun = Instant::now();
         let Application { clients, uses_locks, forces_level, .. } = *self;
-        let terms = Terms { family, additions, clients, uses_locks, forces_level };
+        let innodb_snapshot_isolation = self.innodb_snapshot_isolation;
+        let terms = Terms {
+            family,
+            additions,
+            clients,
+            uses_locks,
+            forces_level,
+            innodb_snapshot_isolation,
+        };
         let (place, store) = Place::of(state, &terms, deciders)?;
         let mut variables = place.variables(self.protocol);
         variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));

@@ -360,7 +360,12 @@ fn tried_fix(fix: &Fix, family: Family) -> TriedFix {
 fn tried_by(fuzz: &Fuzz<'_>, seen: &seriatim_trial::Seen, ending: TrialEnding) -> Tried {
     Tried {
         command: fuzz.application.command.text(),
-        database: fuzz.family.text(),
+        database: match (fuzz.family, fuzz.application.innodb_snapshot_isolation) {
+            (family @ Family::Node(Node::Mysql, _), true) => {
+                format!("{} with innodb_snapshot_isolation", family.text())
+            }
+            (family, _) => family.text(),
+        },
         is_one_server: matches!(fuzz.family, Family::Node(..)),
         seed: fuzz.seed,
         runs_max: fuzz.runs,
@@ -484,6 +489,9 @@ impl Args {
         if self.own.application.is_without_locks() {
             let what = "--locks off needs --level: no server works without locks";
             return Err(Failure::Message(what.to_owned()));
+        }
+        if let Some(problem) = self.own.application.contradicts(self.own.like) {
+            return Err(Failure::Message(problem.to_owned()));
         }
         Ok(one_server_of(self.protocol()))
     }

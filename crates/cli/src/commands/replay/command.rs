@@ -47,6 +47,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         protocol: Some(recording.protocol()),
         without_locks: recording.without_locks,
         forced_level: recording.forced_level,
+        innodb_snapshot_isolation: recording.innodb_snapshot_isolation,
     };
     let mut application = args.own.application(&known);
     let pauser = args.pause.then(pause::pauser);
