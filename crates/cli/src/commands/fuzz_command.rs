@@ -98,7 +98,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let is_asked_to_end = interrupt::ask_next();
     let application = own.application.application(&args.known());
     let family = args.family()?;
-    let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let mut fuzz = Fuzz {
         application: &application,
@@ -109,17 +108,25 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         first: 0,
         runs: args.runs.unwrap_or(RUNS),
         jobs: own.jobs(),
-        deadline,
+        deadline: None,
         hold_points: Vec::new(),
+        forgives_refusals: false,
     };
     let baseline = fuzz.baseline(is_asked_to_end).map_err(told)?;
     fuzz.hold_points = baseline.hold_points();
+    // A set-up may take longer than all runs.
+    fuzz.deadline = deadline_of(args);
     if args.is_any_server() {
         fuzz.family = one_server_of(baseline.spoken);
     }
     let (seen, ending, kept) = until_explained(args, fuzz.clone(), is_asked_to_end)?;
     let tried = tried_by(&fuzz, &seen, ending);
     finish(args, &tried, kept, begun.elapsed())
+}
+
+/// The end of a budget that begins now.
+fn deadline_of(args: &Args) -> Option<Instant> {
+    args.budget.and_then(|budget| Instant::now().checked_add(budget))
 }
 
 /// Searches until a failure is found that comes again, so that it can be explained; of those that
@@ -199,6 +206,9 @@ fn failed(
         let text = format!("failed in run {}; looking for what it needs …\n", number + 1);
         output::message(&text);
     }
+    // A failure is explained for as long as it was looked for, at most.
+    let deadline = deadline_of(args);
+    let fuzz = &Fuzz { deadline, ..fuzz.clone() };
     let mut kept = None;
     let blame = match fuzz.blame(run, is_asked_to_end) {
         Ok(blame) => blame,
@@ -277,7 +287,8 @@ fn on_one_server(
         return Ok(None);
     }
     let family = one_server_of(spoken);
-    let deadline = Some(Instant::now() + ONE_SERVER_MAX);
+    let until = Instant::now() + ONE_SERVER_MAX;
+    let deadline = Some(fuzz.deadline.map_or(until, |deadline| deadline.min(until)));
     let application =
         &Application { uses_locks: true, forces_level: false, ..fuzz.application.clone() };
     let runs = runs.max(ONE_SERVER_RUNS);
