@@ -27,7 +27,8 @@ pub struct ApplicationArgs {
     /// has failed
     #[arg(long, value_name = "CMD", requires = "command")]
     check: Option<String>,
-    /// A run has failed if a line that the command writes has this in it, and not by exit codes
+    /// A run has failed if a line that the command writes has this in it, and not by its exit code;
+    /// --check fails by its own all the same
     #[arg(long, value_name = "TEXT", requires = "command")]
     expect: Option<String>,
     /// How long a command may take; one that takes longer has failed [default: 60s]

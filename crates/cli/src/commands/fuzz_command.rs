@@ -20,12 +20,14 @@ use seriatim_isolation::{Level, Order};
 use seriatim_report::page::{Asked, Sequence};
 use seriatim_report::runs::fuzzed::{Kept, Stop};
 use seriatim_report::runs::tried::{
-    self, Blamed, BlamedStatement, FailedCommand, OneServer, Seen, TrialEnding, Tried, TriedFix,
+    self, Blamed, BlamedStatement, FailedCommand, OneServer, Outcome, Seen, TrialEnding, Tried,
+    TriedFix,
 };
 use seriatim_sql::parse::may_lock;
 use seriatim_store::{Node, TxnName};
 use seriatim_trial::{
-    Application, Blame, Family, Fix, FixKind, Found, Fuzz, Protocol, Recording, Run, TrialError,
+    Application, AtomicUpdate, Blame, Family, Fix, FixKind, Found, Fuzz, Protocol, Recording, Run,
+    TrialError, Verdict,
 };
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -339,6 +341,7 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
         replays: blame.replays,
         no_lock_helps: has_no_lock_that_helps(blame, &fixes),
         fixes: fixes.iter().map(|fix| tried_fix(fix, family)).collect(),
+        untried: blame.atomic_updates().iter().map(atomic_update).collect(),
         checked: describe_run::checked(&command, history),
     }
 }
@@ -355,17 +358,54 @@ fn has_no_lock_that_helps(blame: &Blame, fixes: &[Fix]) -> bool {
 }
 
 fn tried_fix(fix: &Fix, family: Family) -> TriedFix {
+    let on_one_line = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = |statements: &[String]| {
+        statements.iter().map(on_one_line).collect::<Vec<_>>().join(" and ")
+    };
     let what = match &fix.kind {
-        FixKind::ForUpdate(statements) => {
-            let on_one_line = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
-            let all: Vec<String> = statements.iter().map(on_one_line).collect();
-            format!("FOR UPDATE on {}", all.join(" and "))
+        FixKind::ForUpdate(statements) => format!("FOR UPDATE on {}", all(statements)),
+        FixKind::Serializable(statements) => {
+            format!("SERIALIZABLE for transactions that begin with {}", all(statements))
         }
         FixKind::Level(level) => format!("all transactions at {}", family.level_name(*level)),
     };
     let failed = fix.failed.as_ref();
     let failed = failed.map(|(number, what)| format!("run {} {what}", number + 1));
-    TriedFix { what, runs: fix.runs, failed, needs_retries: fix.is_refused }
+    let outcome = match fix.verdict() {
+        Verdict::Helps => Outcome::Helps,
+        Verdict::HelpsWithRetries => Outcome::HelpsWithRetries,
+        Verdict::Fails => Outcome::Fails,
+        Verdict::Unclear => Outcome::Unclear,
+    };
+    TriedFix { what, runs: fix.runs, failed, outcome, refused: fix.given_up }
+}
+
+/// An UPDATE that computes itself what the application computes from what it has read.
+fn atomic_update(update: &AtomicUpdate) -> String {
+    let AtomicUpdate { table, column, read, written } = update;
+    let number = |text: &Option<String>| text.as_ref()?.parse::<i64>().ok();
+    let (was, is) = (read.as_ref().and_then(number), number(written));
+    let Some(is) = is.filter(|_| read.is_none() || was.is_some()) else {
+        let was = match read {
+            Some(Some(was)) => format!("= '{was}'"),
+            Some(None) => "IS NULL".to_owned(),
+            None => "= what was read".to_owned(),
+        };
+        return format!(
+            "let the UPDATE of {table} ask for what was read (WHERE … AND {column} {was}), and \
+             look at how many rows it changes"
+        );
+    };
+    let change = match was.and_then(|was| is.checked_sub(was)) {
+        Some(change) if change < 0 => format!("- {}", change.unsigned_abs()),
+        Some(change) => format!("+ {change}"),
+        None => "+ …".to_owned(),
+    };
+    format!(
+        "let the UPDATE of {table} compute {column} from what is there then (SET {column} = \
+         {column} {change}), with what your code asks of the value that it reads in its WHERE, \
+         and look at how many rows it changes"
+    )
 }
 
 fn tried_by(fuzz: &Fuzz<'_>, seen: &seriatim_trial::Seen, ending: TrialEnding) -> Tried {

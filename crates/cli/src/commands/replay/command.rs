@@ -67,6 +67,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         jobs: 1,
         deadline: None,
         hold_points: Vec::new(),
+        forgives_refusals: false,
     };
     let replayed = recording.replay(&fuzz, pauser, is_asked_to_end).map_err(told)?;
     interrupt::release();
