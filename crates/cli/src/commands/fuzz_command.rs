@@ -251,6 +251,9 @@ fn failed(
             told_of.what = failure.what.clone();
             told_of.output = failure.output.clone();
         }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            output::message("note: the budget is spent; more was not tried against the failure\n");
+        }
         told_of.on_one_server =
             on_one_server(fuzz, run.spoken, runs, is_asked_to_end).unwrap_or_default();
         told_of.blame = Some(blamed(&blame, fixes, fuzz));
@@ -403,8 +406,8 @@ fn atomic_update(update: &AtomicUpdate) -> String {
     };
     format!(
         "let the UPDATE of {table} compute {column} from what is there then (SET {column} = \
-         {column} {change}), with what your code asks of the value that it reads in its WHERE, \
-         and look at how many rows it changes"
+         {column} {change}), with what your code asks of the value first in its WHERE, and \
+         look at how many rows it changes"
     )
 }
 
