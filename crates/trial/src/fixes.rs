@@ -52,7 +52,7 @@ pub enum Verdict {
     HelpsWithRetries,
     /// A run failed.
     Fails,
-    /// Nothing failed, but most runs ended by refusals, and say nothing.
+    /// Nothing failed, but too few runs say anything: most ended by refusals, or time was short.
     Unclear,
 }
 
@@ -65,7 +65,7 @@ impl Fix {
         let told = self.runs - self.given_up.min(self.runs);
         match () {
             () if self.failed.is_some() => Verdict::Fails,
-            () if self.given_up > 0 && told < ENOUGH => Verdict::Unclear,
+            () if told < ENOUGH => Verdict::Unclear,
             () if self.given_up > 0 || self.is_refused => Verdict::HelpsWithRetries,
             () => Verdict::Helps,
         }
@@ -232,4 +232,25 @@ fn distinct_selects(texts: impl Iterator<Item = String>) -> Vec<String> {
 fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut known = BTreeSet::new();
     texts.filter(|text| known.insert(shape(text))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(runs: u64, given_up: u64, failed: bool) -> Verdict {
+        let failed = failed.then(|| (0, "failed".to_owned()));
+        let kind = FixKind::Level(Level::Serializable);
+        Fix { kind, runs, failed, given_up, is_refused: given_up > 0 }.verdict()
+    }
+
+    #[test]
+    fn something_helps_if_enough_runs_say_so() {
+        assert_eq!(verdict(20, 0, false), Verdict::Helps);
+        assert_eq!(verdict(20, 15, false), Verdict::HelpsWithRetries);
+        assert_eq!(verdict(20, 16, false), Verdict::Unclear);
+        // Time was short.
+        assert_eq!(verdict(4, 0, false), Verdict::Unclear);
+        assert_eq!(verdict(1, 0, true), Verdict::Fails);
+    }
 }

@@ -161,7 +161,7 @@ pub enum Outcome {
     HelpsWithRetries,
     /// A run failed.
     Fails,
-    /// Too few runs say anything, because the database refused transactions.
+    /// Too few runs say anything, because the database refused transactions or time was short.
     Unclear,
 }
 
@@ -344,6 +344,9 @@ fn fix_line(fix: &TriedFix) -> String {
              {refused})"
         ),
         Outcome::Fails => format!("does not help: {what} ({failed})"),
+        Outcome::Unclear if fix.refused == 0 => {
+            format!("not clear: {what} ({runs}, none failed; there was no time for more)")
+        }
         Outcome::Unclear => format!(
             "not clear: {what} ({runs}, none failed otherwise, but {refused}; try again what is \
              refused, then it can be told)"
