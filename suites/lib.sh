@@ -54,6 +54,19 @@ need_packages() {
     [ -z "$missing" ] || install $missing
 }
 
+# django-oscar with what it needs, of examples/oscar, in an environment of its own.
+need_oscar() {
+    wanted="$suites/../examples/oscar/requirements.txt"
+    if cmp -s "$wanted" "$cache/oscar/requirements.txt"; then return; fi
+    say "installing django-oscar into $cache/oscar"
+    rm -rf "$cache/oscar"
+    python3 -m venv "$cache/oscar" ||
+        cannot "cannot make a Python environment in $cache/oscar"
+    "$cache/oscar/bin/pip" install -q --disable-pip-version-check -r "$wanted" >&2 ||
+        cannot "cannot install the packages of examples/oscar/requirements.txt"
+    cp "$wanted" "$cache/oscar/requirements.txt"
+}
+
 need_node() {
     if cmp -s "$suites/package.json" "$cache/node/installed.json"; then return; fi
     say "installing node-postgres into $cache/node"

@@ -7,16 +7,20 @@ use seriatim_history::{History, SessionId, TxnId};
 use seriatim_report::runs::{Application, BlamedRead, StoreTxn};
 use seriatim_report::{Checked, Times};
 use seriatim_store::{Choice, TxnName};
+use std::time::{Duration, Instant};
 
 /// An application as reports name it.
 pub fn application(app: &dyn App) -> Application<'_> {
     Application { name: app.name(), assertion: app.assertion() }
 }
 
+/// How long the checker may take for a run that has been told of otherwise.
+const CHECK_MAX: Duration = Duration::from_secs(30);
+
 /// The history of a run, checked at every level.
 pub fn checked(name: &str, history: &History) -> Checked {
-    let start = std::time::Instant::now();
-    let report = seriatim_check::Checker::new().check(history);
+    let start = Instant::now();
+    let report = seriatim_check::Checker::new().budget(CHECK_MAX).check(history);
     let times = Times { total: start.elapsed(), ..Times::default() };
     let input = format!("the run of {name}");
     let counts = history.counts();

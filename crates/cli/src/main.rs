@@ -19,6 +19,7 @@ mod parsers;
 mod progress;
 mod quantities;
 mod run_page;
+mod sent_by;
 mod whole_files;
 mod workers;
 mod write_history;

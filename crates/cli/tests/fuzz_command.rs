@@ -500,6 +500,37 @@ fn a_prediction_is_tried_on_the_command() {
     assert_eq!(code, Some(1), "{page}");
 }
 
+/// Books; but once it is replayed it fails in the first try, and does nothing in the others.
+const FICKLE: &str = "\
+test -e replayed || exec psql -qf book.sql
+psql -qAtc 'SELECT 1'
+touch ran.$PGPORT
+test $(ls ran.* | wc -l) -gt 1
+";
+
+#[test]
+fn of_several_tries_the_one_that_shows_most_is_told() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("fickle");
+    fs::write(shop.0.join("book.sql"), BOOK).unwrap();
+    fs::write(shop.0.join("fickle.sh"), FICKLE).unwrap();
+    let observe = ["observe", "--setup", "psql -qf setup.sql", "--clients", "2", "-o", "run.jsonl"];
+    let command = ["--", "sh", "fickle.sh"];
+    let (_, errors, code) = told(&shop.run(&[&observe[..], &command].concat()));
+    assert_eq!(code, Some(0), "{errors}");
+    let predict =
+        ["predict", "run.jsonl", "--level", "cc", "--boundary", "relaxed", "-o", "p.json"];
+    let (page, errors, code) = told(&shop.run(&predict));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    fs::write(shop.0.join("replayed"), "").unwrap();
+    let (page, errors, code) = told(&shop.run(&[&["replay", "p.json"][..], &command].concat()));
+    assert_eq!(code, Some(0), "{page}{errors}");
+    assert!(page.contains("This is try 1 of 5"), "{page}{errors}");
+    assert!(page.contains("The assertion broke"), "{page}{errors}");
+}
+
 #[test]
 fn a_replay_can_be_followed_step_by_step() {
     if !has_psql() {
@@ -538,5 +569,164 @@ fn assertions_may_ask_for_the_latest_versions() {
     ] {
         let (page, errors, code) = test(&look);
         assert_eq!(code, Some(0), "{look}: {page}{errors}");
+    }
+}
+
+/// Two of these sell one item twice, after a transaction that may be refused and is tried again,
+/// of which a line tells; the number of their order has that of the refusal in it.
+const TELLING: &str = "\
+until psql -qAt -v ON_ERROR_STOP=1 -f count.sql; do true; done
+psql -qAt -v ON_ERROR_STOP=1 -f sell.sql
+echo order 40001
+";
+
+/// At REPEATABLE READ one of two that overlap is refused.
+const COUNT: &str = "\
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT visits FROM counter /* count.sql */;
+UPDATE counter SET visits = visits + 1;
+COMMIT;
+";
+
+#[test]
+fn a_failure_counts_whatever_was_refused_and_tried_again() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("telling");
+    fs::write(shop.0.join("telling.sh"), TELLING).unwrap();
+    fs::write(shop.0.join("count.sql"), COUNT).unwrap();
+    let tables = format!("{SETUP}CREATE TABLE counter AS SELECT 0 AS visits;");
+    fs::write(shop.0.join("setup.sql"), tables).unwrap();
+    let setup = "psql -qv ON_ERROR_STOP=1 -f setup.sql";
+    let start = ["fuzz", "--setup", setup, "--clients", "2", "--level", "rc", "--runs"];
+    let run = |flags: &[&str], line: &str| {
+        told(&shop.run(&[&start[..], flags, &["--", "sh", "-c", line]].concat()))
+    };
+    let (page, errors, code) = run(&["60", "--check", SOLD], "sh telling.sh");
+    assert_eq!(code, Some(1), "{page}{errors}");
+    // A client that says by its exit code that it has seen two sales has not been refused either.
+    let sold = format!("sh telling.sh && {SOLD}");
+    let (page, errors, code) = run(&["60"], &sold);
+    assert_eq!(code, Some(1), "{page}{errors}");
+    // Whoever does not try again is not to blame for what a database refuses that keeps a level.
+    let (page, errors, code) = run(&["12"], "psql -qAt -v ON_ERROR_STOP=1 -f count.sql");
+    assert_eq!(code, Some(0), "{page}{errors}");
+}
+
+#[test]
+fn what_is_expected_is_found_however_much_is_written() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("loud");
+    let loud = format!("psql -qf sell.sql; {SOLD} || echo sold twice; seq 40000");
+    let setup = "psql -qf setup.sql";
+    let start = ["fuzz", "--setup", setup, "--clients", "2", "--level", "rc"];
+    let expecting = |flags: &[&str], line: &str| {
+        told(&shop.run(&[&start[..], flags, &["--", "sh", "-c", line]].concat()))
+    };
+    let (page, errors, code) = expecting(&["--expect", "sold twice"], &loud);
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert!(page.contains("wrote `sold twice`"), "{page}{errors}");
+    // The check says by its exit code what it has seen, as always.
+    let checked = ["--expect", "no such line", "--check", SOLD];
+    let (page, errors, code) = expecting(&checked, "psql -qf sell.sql; exit 7");
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert!(page.contains("failed with exit code 1"), "{page}{errors}");
+}
+
+#[test]
+fn what_cannot_be_written_takes_nothing_from_what_can() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("full");
+    // A file that is there when the search begins, and cannot be made when it ends.
+    let setup = "psql -qf setup.sql && rm -r pages";
+    fs::create_dir(shop.0.join("pages")).unwrap();
+    let (page, errors, code) = told(&shop.run(&[
+        "fuzz",
+        "--setup",
+        setup,
+        "--clients",
+        "2",
+        "--check",
+        SOLD,
+        "--level",
+        "rc",
+        "--budget",
+        "10s",
+        "--junit",
+        "pages/junit.xml",
+        "--html",
+        "pages/page.html",
+        "--output",
+        "run.json",
+        "--save",
+        "run.jsonl",
+        "--",
+        "psql",
+        "-qf",
+        "sell.sql",
+    ]));
+    assert_eq!(code, Some(3), "{page}{errors}");
+    assert!(errors.contains("pages/junit.xml") && errors.contains("pages/page.html"), "{errors}");
+    assert!(page.contains("failed in run"), "{page}{errors}");
+    assert!(shop.0.join("run.json").exists() && shop.0.join("run.jsonl").exists(), "{errors}");
+}
+
+#[test]
+fn a_transaction_at_serializable_is_tried_alone() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("raised");
+    let duty = "CREATE TABLE duty (id int PRIMARY KEY, here bool); \
+                INSERT INTO duty VALUES (1, true), (2, true)";
+    fs::write(shop.0.join("setup.sql"), duty).unwrap();
+    let leave = LEAVE.replace("ISOLATION LEVEL REPEATABLE READ", "");
+    let own = leave.replace("(SELECT min(id) FROM duty WHERE here AND id > :who)", ":who + 1");
+    fs::write(shop.0.join("leave.sql"), own).unwrap();
+    let check = "test $(psql -qAtc 'SELECT count(*) FROM duty WHERE here') -ge 1";
+    // Whoever is refused tries again.
+    let leave = "until psql -q -v who=$SERIATIM_CLIENT -v ON_ERROR_STOP=1 -f leave.sql; do true; \
+                 done";
+    let start = ["fuzz", "--setup", "psql -qf setup.sql", "--clients", "2", "--check", check];
+    let (page, errors, code) = told(&shop.run(&[&start[..], &["--", "sh", "-c", leave]].concat()));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let helps = "helps if refused transactions are tried again: SERIALIZABLE for transactions that \
+                 begin with SELECT count(*) > 1 AS may_leave FROM duty WHERE here";
+    assert!(page.contains(helps), "{page}{errors}");
+    assert!(page.contains("does not help: all transactions at REPEATABLE READ"), "{page}");
+}
+
+#[test]
+fn an_update_that_could_compute_is_named_and_not_tried() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("computes");
+    let computed = SELL.replace("AS is_left", "AS is_left, :stock - 1 AS rest");
+    fs::write(shop.0.join("sell.sql"), computed.replace("= :stock - 1", "= :rest")).unwrap();
+    let (page, errors, code) = told(&shop.fuzz(&[]));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("What was not tried, because it is a change of code:"), "{page}");
+    assert!(page.contains("(SET stock = stock - 1)"), "{page}");
+}
+
+#[test]
+fn a_server_of_mysql_may_have_snapshot_isolation() {
+    let shop = Shop::new("innodb");
+    let flag = "--innodb-snapshot-isolation";
+    let (_, errors, code) = told(&shop.run(&["fuzz", "--like", "postgres", flag, "--", "true"]));
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(errors.contains("--like mysql"), "{errors}");
+    for command in [&["fuzz"][..], &["observe", "-o", "run.jsonl"]] {
+        let (_, errors, code) = told(&shop.run(&[command, &[flag, "--", "true"]].concat()));
+        assert_eq!(code, Some(3), "{errors}");
+        assert!(errors.contains("never connected"), "{errors}");
     }
 }

@@ -6,7 +6,7 @@ mod copies;
 use crate::activity::{SessionEntry, Sessions};
 use crate::catalog::{Catalog, HeapId, Object, Sequence};
 use crate::cell_names::CellNames;
-use crate::cells::{Base, CellStore, Names};
+use crate::cells::{Base, CellStore, Names, TxnLevel};
 use crate::channels::Channels;
 use crate::error::{Result, SqlError, code};
 use crate::heap::{Heap, Heaps, IndexEntries};
@@ -273,6 +273,9 @@ pub struct Cluster {
     pub connected: Sessions,
     /// The roles that were made.
     pub roles: Roles,
+    /// Transactions that are at this level at least, whatever they ask for: those whose first
+    /// statement has this shape, see [`crate::parse::shape`]. To see what that would change.
+    pub raised: Vec<(String, TxnLevel)>,
 }
 
 impl Cluster {
@@ -301,6 +304,7 @@ impl Cluster {
             counters,
             connected: Sessions::default(),
             roles: Roles::default(),
+            raised: Vec::new(),
         }
     }
 

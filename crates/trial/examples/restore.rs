@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         protocol: Protocol::Postgres,
         uses_locks: true,
         forces_level: false,
+        innodb_snapshot_isolation: false,
     };
     let never = AtomicBool::new(false);
     let begun = Instant::now();

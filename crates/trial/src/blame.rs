@@ -31,6 +31,8 @@ const RUNS_MAX: u32 = 300;
 const JOINS_LEFT: u32 = 60;
 /// How long to look for what is needed.
 const BLAME_MAX: Duration = Duration::from_secs(150);
+/// How long the checker may look for cycles of a run.
+const CHECK_MAX: Duration = Duration::from_secs(10);
 /// How many runs must fail for a simpler schedule to be taken.
 const ALWAYS: u32 = 2;
 
@@ -82,8 +84,8 @@ pub struct Missed {
 
 struct Search<'f> {
     fuzz: &'f Fuzz<'f>,
-    /// The number of the run.
-    number: u64,
+    /// The run that is to be explained.
+    failed: &'f Run,
     /// The order of the statements.
     steps: Vec<Step>,
     is_asked_to_end: &'f AtomicBool,
@@ -96,9 +98,15 @@ impl Search<'_> {
     fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
         let is_late = Instant::now() >= self.until;
         self.left = if is_late { 0 } else { self.left.saturating_sub(1) };
-        let deciders = scripted(weak, &self.steps, self.number);
+        let deciders = scripted(weak, &self.steps, self.failed.number);
         let (application, state) = (self.fuzz.application, self.fuzz.state);
         application.run(state, self.fuzz.family, deciders, &[], self.is_asked_to_end)
+    }
+
+    /// Whether a run fails as the one that is to be explained.
+    fn is_failure(&self, run: &Run) -> bool {
+        let kind = |run: &Run| run.failure.as_ref().map(|failure| failure.is_refusal);
+        run.failure.is_some() && kind(run) == kind(self.failed)
     }
 
     /// A run with these weak reads that fails, if one of a few does; otherwise one that does not.
@@ -107,7 +115,7 @@ impl Search<'_> {
         loop {
             let run = self.run(weak)?;
             tried += 1;
-            if run.failure.is_some() {
+            if self.is_failure(&run) {
                 return Ok(Ok(run));
             }
             if tried == TRIES || self.left == 0 {
@@ -119,12 +127,13 @@ impl Search<'_> {
     /// The last of a few runs with these weak reads, if all fail.
     fn always_fails(&mut self, weak: &[Choice]) -> Result<Option<Run>, TrialError> {
         for _ in 1..ALWAYS {
-            if self.run(weak)?.failure.is_none() {
+            let run = self.run(weak)?;
+            if !self.is_failure(&run) {
                 return Ok(None);
             }
         }
         let run = self.run(weak)?;
-        Ok(run.failure.is_some().then_some(run))
+        Ok(self.is_failure(&run).then_some(run))
     }
 
     /// Lets clients go on where they were interrupted by others and the failure does not need it.
@@ -190,16 +199,21 @@ impl Fuzz<'_> {
         self.application.run(self.state, self.family, deciders, additions, is_asked_to_end)
     }
 
+    /// When to stop looking for what is needed: where time is short, half of it is for what helps.
+    fn blame_until(&self) -> Instant {
+        let now = Instant::now();
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(now) / 2);
+        now + left.map_or(BLAME_MAX, |left| left.min(BLAME_MAX))
+    }
+
     /// What the failure of a run needs; `None` if it does not fail again.
     pub fn blame(
         &self,
         failed: &Run,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Option<Blame>, TrialError> {
-        let steps = failed.steps.clone();
-        let number = failed.number;
-        let (left, until) = (RUNS_MAX, Instant::now() + BLAME_MAX);
-        let mut search = Search { fuzz: self, number, steps, is_asked_to_end, left, until };
+        let (steps, left, until) = (failed.steps.clone(), RUNS_MAX, self.blame_until());
+        let mut search = Search { fuzz: self, failed, steps, is_asked_to_end, left, until };
         if let Ok(run) = search.fails(&[])? {
             let run = search.join_steps(run)?;
             return Ok(Some(search.told_of_overlap(run)?));
@@ -268,7 +282,8 @@ impl Search<'_> {
         let mut replays = (0, 0);
         for _ in 0..TRIES {
             replays.0 += 1;
-            replays.1 += u32::from(self.run(choices)?.failure.is_some());
+            let run = self.run(choices)?;
+            replays.1 += u32::from(self.is_failure(&run));
         }
         Ok(replays)
     }
@@ -295,7 +310,7 @@ fn joined(steps: &[Step], place: usize) -> Option<Vec<Step>> {
 /// The statements that read what others overwrote, in the cycles that show that a history is not
 /// serializable.
 fn reads_of_cycles(history: &History) -> Vec<Place> {
-    let report = Checker::new().check(history);
+    let report = Checker::new().budget(CHECK_MAX).check(history);
     let violations = report.anomalies.iter().map(|group| &group.exemplar);
     let mut found = BTreeSet::new();
     for edge in violations.flat_map(|violation| &violation.cycle) {

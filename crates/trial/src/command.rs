@@ -1,14 +1,15 @@
 //! A command of the user: started in a process group of its own, watched, and ended with everything
 //! that it started.
 
+use crate::written::{Written, keep, taken};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -18,8 +19,6 @@ const LOOK_MAX: Duration = Duration::from_millis(5);
 const LOOK_MIN: Duration = Duration::from_micros(200);
 /// How long a command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
-/// So much of what a command writes is kept: the end of it.
-const KEPT_BYTES: usize = 64 << 10;
 /// Names the run that a process belongs to, so that it is found wherever it has gone.
 pub(crate) const TOKEN: &str = "SERIATIM_TOKEN";
 
@@ -90,6 +89,8 @@ pub struct Outcome {
     pub ended: Ended,
     /// The end of what it wrote to standard output and standard error.
     pub output: String,
+    /// The first line that has in it what was looked for.
+    pub named: Option<String>,
     /// How many processes it left behind; they were ended.
     pub left: usize,
 }
@@ -98,7 +99,7 @@ pub struct Outcome {
 pub(crate) struct Running {
     child: Child,
     token: String,
-    output: Arc<Mutex<Vec<u8>>>,
+    written: Arc<Mutex<Written>>,
     readers: Vec<JoinHandle<()>>,
     begun: Instant,
     /// Whether all that it started is gone: then its number may be that of another group.
@@ -106,11 +107,13 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Starts a command with additions to its environment; `token` names it among all processes.
+    /// Starts a command with additions to its environment; `token` names it among all processes,
+    /// and `wanted` is looked for in what it writes.
     pub fn start(
         command: &Command,
         variables: &[(String, String)],
         token: &str,
+        wanted: Option<&str>,
     ) -> io::Result<Running> {
         let mut process = command.process();
         process.envs(variables.iter().map(|(name, value)| (name, value)));
@@ -118,16 +121,16 @@ impl Running {
         process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         unblock_signals(&mut process);
         let mut child = process.spawn()?;
-        let output: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let written = Arc::new(Mutex::new(Written::looking_for(wanted)));
         let mut readers = Vec::new();
         if let Some(stdout) = child.stdout.take() {
-            readers.push(keep(stdout, Arc::clone(&output)));
+            readers.push(keep(stdout, Arc::clone(&written), 0));
         }
         if let Some(stderr) = child.stderr.take() {
-            readers.push(keep(stderr, Arc::clone(&output)));
+            readers.push(keep(stderr, Arc::clone(&written), 1));
         }
         let (token, begun) = (token.to_owned(), Instant::now());
-        Ok(Running { child, token, output, readers, begun, is_over: false })
+        Ok(Running { child, token, written, readers, begun, is_over: false })
     }
 
     /// Waits until the command has ended, or until it is to be ended.
@@ -149,9 +152,8 @@ impl Running {
         let left = self.end_all(matches!(ended, Ended::Code(_) | Ended::Signal(_)));
         self.is_over = true;
         self.read_to_the_end();
-        let bytes =
-            std::mem::take(&mut *self.output.lock().unwrap_or_else(PoisonError::into_inner));
-        Ok(Outcome { ended, output: String::from_utf8_lossy(&bytes).into_owned(), left })
+        let (output, named) = taken(&self.written);
+        Ok(Outcome { ended, output, named, left })
     }
 
     /// Waits for what was written. Somebody who has hidden may still have the pipe: it is not
@@ -215,21 +217,6 @@ fn unblock_signals(process: &mut std::process::Command) {
     unsafe {
         process.pre_exec(unblock);
     }
-}
-
-/// Reads to the end, and keeps the last of it.
-fn keep(mut from: impl Read + Send + 'static, to: Arc<Mutex<Vec<u8>>>) -> JoinHandle<()> {
-    thread::spawn(move || {
-        let mut buffer = [0; 8192];
-        while let Ok(count @ 1..) = from.read(&mut buffer) {
-            let mut kept = to.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend_from_slice(&buffer[..count]);
-            if kept.len() > 2 * KEPT_BYTES {
-                let excess = kept.len() - KEPT_BYTES;
-                kept.drain(..excess);
-            }
-        }
-    })
 }
 
 fn signal(group: Pid, others: &[Pid], signal: Signal) {

@@ -1,12 +1,19 @@
 //! What would mend it: tried on the same runs, not guessed.
+//!
+//! An application that was written for a weaker level may not try again what a stronger one
+//! refuses. Such a run says nothing about the level, and is passed over: something helps if enough
+//! other runs have passed.
 
 use crate::blame::Blame;
 use crate::error::TrialError;
-use crate::fuzz::{Found, Fuzz, Seen};
+use crate::fuzz::{Fuzz, Seen};
 use crate::place::{Addition, Family};
+use crate::run::Run;
+use seriatim_history::TxnId;
 use seriatim_isolation::Level;
 use seriatim_sql::parse::{may_lock, shape};
 use seriatim_store::LEVELS;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +22,8 @@ use std::time::{Duration, Instant};
 pub enum FixKind {
     /// These statements lock what they read.
     ForUpdate(Vec<String>),
+    /// The transactions that begin with these statements are at SERIALIZABLE.
+    Serializable(Vec<String>),
     /// All transactions are at this level.
     Level(Level),
 }
@@ -28,14 +37,43 @@ pub struct Fix {
     pub runs: u64,
     /// The first of them that failed, and how.
     pub failed: Option<(u64, String)>,
-    /// Whether it failed because the database refused a transaction that was not tried again.
+    /// In how many the application gave up because the database refused a transaction.
+    pub given_up: u64,
+    /// Whether the database refused transactions in one of the others, too.
     pub is_refused: bool,
 }
 
+/// What is known of a fix.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Nothing failed, and nothing was refused.
+    Helps,
+    /// Nothing failed for another reason than that a transaction was refused.
+    HelpsWithRetries,
+    /// A run failed.
+    Fails,
+    /// Nothing failed, but too few runs say anything: most ended by refusals, or time was short.
+    Unclear,
+}
+
+/// So many runs that are not ended by refusals must pass for something to help.
+const ENOUGH: u64 = 5;
+
 impl Fix {
+    /// What is known of it.
+    pub fn verdict(&self) -> Verdict {
+        let told = self.runs - self.given_up.min(self.runs);
+        match () {
+            () if self.failed.is_some() => Verdict::Fails,
+            () if told < ENOUGH => Verdict::Unclear,
+            () if self.given_up > 0 || self.is_refused => Verdict::HelpsWithRetries,
+            () => Verdict::Helps,
+        }
+    }
+
     /// Whether it helps, maybe with transactions that are tried again.
     pub fn helps(&self) -> bool {
-        self.failed.is_none() || self.is_refused
+        matches!(self.verdict(), Verdict::Helps | Verdict::HelpsWithRetries)
     }
 }
 
@@ -48,39 +86,50 @@ const FIX_MAX: Duration = Duration::from_secs(60);
 
 impl Fuzz<'_> {
     /// Tries what may help, on so many runs each; what was tried, smallest first, up to the first
-    /// lock and the first level that help.
+    /// of each kind that helps.
     pub fn fixes(
         &self,
         blame: &Blame,
         runs: u64,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Vec<Fix>, TrialError> {
+        let locks = lockable(blame).into_iter().map(FixKind::ForUpdate).collect();
+        let levels = self.stronger_levels().into_iter().map(FixKind::Level).collect();
+        let serializable = self.raisable(blame).map(FixKind::Serializable).into_iter().collect();
+        let kinds: [Vec<FixKind>; 3] = [locks, serializable, levels];
         let mut tried = Vec::new();
-        for statements in lockable(blame) {
-            let kind = FixKind::ForUpdate(statements);
-            let fix = match self.tried(kind, blame, runs, is_asked_to_end) {
-                Err(TrialError::Interrupted) => return Ok(tried),
-                other => other?,
-            };
-            let helps = fix.helps();
-            tried.push(fix);
-            if helps {
-                break;
-            }
-        }
-        for stronger in self.stronger_levels() {
-            let kind = FixKind::Level(stronger);
-            let fix = match self.tried(kind, blame, runs, is_asked_to_end) {
-                Err(TrialError::Interrupted) => return Ok(tried),
-                other => other?,
-            };
-            let helps = fix.helps();
-            tried.push(fix);
-            if helps {
-                break;
+        for kind in kinds {
+            for one in kind {
+                let fix = match self.tried(one, blame, runs, is_asked_to_end) {
+                    Err(TrialError::Interrupted) => return Ok(tried),
+                    other => other?,
+                };
+                let helps = fix.helps();
+                tried.push(fix);
+                if helps {
+                    break;
+                }
             }
         }
         Ok(tried)
+    }
+
+    /// The statements with which the transactions begin that are to blame, if these may ask for
+    /// SERIALIZABLE.
+    fn raisable(&self, blame: &Blame) -> Option<Vec<String>> {
+        let may_ask = match self.family {
+            Family::Level { level, .. } => level < Level::Serializable,
+            Family::Node(_, level) => level < Level::Serializable,
+            Family::Serializable | Family::Serial => false,
+        };
+        if self.application.forces_level || !may_ask {
+            return None;
+        }
+        let history = &blame.run.history;
+        let txns: BTreeSet<TxnId> = blame.statements.iter().filter_map(|it| it.txn).collect();
+        let begins = txns.into_iter().filter_map(|txn| history.statements_of(txn).first());
+        let begins = distinct(begins.map(|it| it.content.text.to_string()));
+        (!begins.is_empty()).then_some(begins)
     }
 
     /// The levels that may help, weakest first. One node has the levels of its server, and
@@ -105,17 +154,22 @@ impl Fuzz<'_> {
         runs: u64,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Fix, TrialError> {
-        let deadline = Some(Instant::now() + FIX_MAX);
+        let until = Instant::now() + FIX_MAX;
+        let deadline = Some(self.deadline.map_or(until, |deadline| deadline.min(until)));
         let mut application = self.application.clone();
         // A trial that hangs is not waited for much longer than runs take.
         application.limit = application.limit.min((blame.run.took * LATE).max(LIMIT_MIN));
         application.forces_level |= matches!(kind, FixKind::Level(_));
-        let mut fuzz = Fuzz { runs, first: 0, deadline, ..self.clone() };
+        let forgives_refusals = true;
+        let mut fuzz = Fuzz { runs, first: 0, deadline, forgives_refusals, ..self.clone() };
         fuzz.application = &application;
         let mut additions = Vec::new();
         match &kind {
             FixKind::ForUpdate(statements) => {
                 additions.extend(statements.iter().map(|text| Addition::for_update(text)));
+            }
+            FixKind::Serializable(statements) => {
+                additions.extend(statements.iter().map(|text| Addition::serializable(text)));
             }
             FixKind::Level(level) => {
                 fuzz.family = match fuzz.family {
@@ -127,32 +181,25 @@ impl Fuzz<'_> {
         }
         // The order of statements that failed comes first, among the runs that are as good as any.
         let again = fuzz.again(blame, &additions, is_asked_to_end)?;
-        // A run that ends with a refusal says nothing: others may fail by themselves.
-        let mut found = match again.failure.is_some() && !again.is_refused {
-            true => Found::only(blame.run.number, again),
-            false => fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?,
-        };
+        if again.failure.is_some() && !fuzz.passes_over(&again) {
+            let failed = Some((blame.run.number, what(again)));
+            return Ok(Fix { kind, runs: 1, failed, given_up: 0, is_refused: false });
+        }
+        let found = fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?;
         // What was not tried does not help.
         let is_untried = found.failed.is_none() && found.seen.runs == 0;
         if is_untried || is_asked_to_end.load(Ordering::Relaxed) {
             return Err(TrialError::Interrupted);
         }
-        // A command that says by its output what a failure is may pass because it was refused.
-        let is_expecting = self.application.expect.is_some() || is_level(self.family);
-        let is_refused = match &found.failed {
-            Some((_, run)) => run.is_refused,
-            None => found.seen.refusals > 0 || is_expecting && found.seen.refused > 0,
-        };
-        let failure = found.failed.take().map(|(number, run)| (number, run.failure));
-        let failed = failure.map(|(number, failure)| {
-            (number, failure.map(|failure| failure.what).unwrap_or_default())
-        });
-        Ok(Fix { kind, runs: found.seen.runs, failed, is_refused })
+        let failed = found.failed.map(|(number, run)| (number, what(run)));
+        let (runs, given_up) = (found.seen.runs, found.seen.passed_over);
+        Ok(Fix { kind, runs, failed, given_up, is_refused: found.seen.refusals > 0 })
     }
 }
 
-fn is_level(family: Family) -> bool {
-    matches!(family, Family::Level { .. })
+/// How a run failed.
+fn what(run: Run) -> String {
+    run.failure.map(|failure| failure.what).unwrap_or_default()
 }
 
 /// Which statements may lock: each that is to blame alone, then all of these together, then each
@@ -178,11 +225,32 @@ fn lockable(blame: &Blame) -> Vec<Vec<String>> {
 const OTHERS_MAX: usize = 5;
 
 fn distinct_selects(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for text in texts {
-        if may_lock(&text) && !all.iter().any(|other| shape(other) == shape(&text)) {
-            all.push(text);
-        }
+    distinct(texts.filter(|text| may_lock(text)))
+}
+
+/// One statement of each shape.
+fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known = BTreeSet::new();
+    texts.filter(|text| known.insert(shape(text))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(runs: u64, given_up: u64, failed: bool) -> Verdict {
+        let failed = failed.then(|| (0, "failed".to_owned()));
+        let kind = FixKind::Level(Level::Serializable);
+        Fix { kind, runs, failed, given_up, is_refused: given_up > 0 }.verdict()
     }
-    all
+
+    #[test]
+    fn something_helps_if_enough_runs_say_so() {
+        assert_eq!(verdict(20, 0, false), Verdict::Helps);
+        assert_eq!(verdict(20, 15, false), Verdict::HelpsWithRetries);
+        assert_eq!(verdict(20, 16, false), Verdict::Unclear);
+        // Time was short.
+        assert_eq!(verdict(4, 0, false), Verdict::Unclear);
+        assert_eq!(verdict(1, 0, true), Verdict::Fails);
+    }
 }

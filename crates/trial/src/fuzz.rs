@@ -48,6 +48,9 @@ pub struct Fuzz<'a> {
     /// On one server, every second run holds a client at one of these places in turn, while the
     /// others go on; see [`Run::hold_points`]. The others hold by chance.
     pub hold_points: Vec<HoldPoint>,
+    /// Whether a run says nothing in which the application gave up a transaction that the database
+    /// refused. It was written for a weaker level, and is not to blame for what it does then.
+    pub forgives_refusals: bool,
 }
 
 /// What was seen in all runs.
@@ -69,6 +72,8 @@ pub struct Seen {
     pub refused: u64,
     /// How many transactions the database refused, also those that were tried again.
     pub refusals: u64,
+    /// How many runs failed and say nothing, because the database refused a transaction.
+    pub passed_over: u64,
 }
 
 impl Seen {
@@ -84,6 +89,7 @@ impl Seen {
             left: self.left + first.left,
             refused: self.refused + first.refused,
             refusals: self.refusals + first.refusals,
+            passed_over: self.passed_over + first.passed_over,
         }
     }
 }
@@ -109,15 +115,6 @@ pub struct Found {
     pub failed: Option<(u64, Run)>,
     /// Whether all runs were done, or one failed.
     pub is_complete: bool,
-}
-
-impl Found {
-    /// One run that failed.
-    pub(crate) fn only(number: u64, run: Run) -> Found {
-        let mut known = Known::default();
-        known.note(number, run, Family::Serial, &AtomicU64::new(u64::MAX));
-        Found { seen: known.seen, failed: known.failed, is_complete: true }
-    }
 }
 
 #[derive(Default)]
@@ -217,6 +214,14 @@ impl Fuzz<'_> {
         Ok(Found { seen: known.seen, failed: known.failed, is_complete })
     }
 
+    /// Whether a run that failed says nothing.
+    pub(crate) fn passes_over(&self, run: &Run) -> bool {
+        let is_refusal = run.failure.as_ref().is_some_and(|failure| failure.is_refusal);
+        // A database that keeps a level by refusing a transaction has done nothing wrong.
+        let is_allowed = is_refusal && matches!(self.family, Family::Level { .. });
+        is_allowed || self.forgives_refusals && run.is_given_up
+    }
+
     fn work(
         &self,
         shared: &Shared,
@@ -236,7 +241,8 @@ impl Fuzz<'_> {
             let mut known = shared.known.lock().unwrap_or_else(PoisonError::into_inner);
             match run {
                 Ok(run) => {
-                    known.note(number, run, self.family, &shared.first_failed);
+                    let is_of_interest = run.failure.is_some() && !self.passes_over(&run);
+                    known.note(number, run, is_of_interest, &shared.first_failed);
                     progress.ended(&known.seen);
                 }
                 Err(error) => {
@@ -250,7 +256,8 @@ impl Fuzz<'_> {
 }
 
 impl Known {
-    fn note(&mut self, number: u64, run: Run, family: Family, first_failed: &AtomicU64) {
+    /// A run has ended; it is of interest if it has failed and something follows from that.
+    fn note(&mut self, number: u64, run: Run, is_of_interest: bool, first_failed: &AtomicU64) {
         self.seen.runs += 1;
         self.seen.left += run.left;
         self.seen.refused += u64::from(run.is_refused);
@@ -264,9 +271,8 @@ impl Known {
         self.seen.histories = self.histories.len() as u64;
         self.seen.pairs = self.pairs.len() as u64;
         let is_first = self.failed.as_ref().is_none_or(|(first, _)| number < *first);
-        // A database that keeps a level by refusing a transaction has done nothing wrong.
-        let is_allowed = run.is_refused && matches!(family, Family::Level { .. });
-        if run.failure.is_some() && is_first && !is_allowed {
+        self.seen.passed_over += u64::from(run.failure.is_some() && !is_of_interest);
+        if is_of_interest && is_first {
             first_failed.fetch_min(number, Ordering::SeqCst);
             self.failed = Some((number, run));
         }

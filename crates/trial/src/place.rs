@@ -135,7 +135,16 @@ pub struct Addition {
     /// Statements of this shape, see [`seriatim_sql::parse::shape`].
     pub shape: String,
     /// What is added.
-    pub text: String,
+    pub added: Added,
+}
+
+/// What is added to statements.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Added {
+    /// Words at the end.
+    Words(String),
+    /// A level, of the transactions that begin with such a statement.
+    Level(TxnLevel),
 }
 
 /// What is added to a statement that is to lock what it reads.
@@ -144,7 +153,28 @@ const FOR_UPDATE: &str = "FOR UPDATE";
 impl Addition {
     /// A lock on what statements like this one read.
     pub fn for_update(statement: &str) -> Addition {
-        Addition { shape: seriatim_sql::parse::shape(statement), text: FOR_UPDATE.to_owned() }
+        let added = Added::Words(FOR_UPDATE.to_owned());
+        Addition { shape: seriatim_sql::parse::shape(statement), added }
+    }
+
+    /// SERIALIZABLE for transactions that begin with statements like this one.
+    pub fn serializable(statement: &str) -> Addition {
+        let added = Added::Level(TxnLevel::Serializable);
+        Addition { shape: seriatim_sql::parse::shape(statement), added }
+    }
+
+    fn words(&self) -> Option<(String, String)> {
+        match &self.added {
+            Added::Words(text) => Some((self.shape.clone(), text.clone())),
+            Added::Level(_) => None,
+        }
+    }
+
+    fn level(&self) -> Option<(String, TxnLevel)> {
+        match self.added {
+            Added::Words(_) => None,
+            Added::Level(level) => Some((self.shape.clone(), level)),
+        }
     }
 }
 
@@ -229,6 +259,8 @@ pub(crate) struct Terms<'a> {
     pub uses_locks: bool,
     /// Whether transactions have the level of the family whatever they ask for.
     pub forces_level: bool,
+    /// Whether InnoDB refuses to change what has changed since the snapshot.
+    pub innodb_snapshot_isolation: bool,
 }
 
 /// A server that runs.
@@ -254,13 +286,14 @@ impl Place {
         let cluster = Arc::new(cluster);
         let (uses_locks, refusals) = (terms.uses_locks, Refusals::default());
         let additions: Vec<(String, String)> =
-            terms.additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
+            terms.additions.iter().filter_map(Addition::words).collect();
         let holding = holding.map(Arc::new);
         let mysql = MysqlConfig {
             additions: additions.clone(),
             holding: holding.clone(),
             default_level: terms.family.mysql_level(),
             is_level_forced: terms.forces_level,
+            snapshot_isolation: terms.innodb_snapshot_isolation,
             refusals: refusals.clone(),
             uses_locks,
             ..MysqlConfig::default()
@@ -304,6 +337,7 @@ impl Place {
             clients: 1,
             uses_locks: true,
             forces_level: false,
+            innodb_snapshot_isolation: false,
         };
         Place::open(cluster, Config::default(), &terms, None)
     }
@@ -321,7 +355,8 @@ impl Place {
         let is_forced = terms.forces_level || terms.family.is_forced();
         let store = cells::with_chooser(&config, deciders.chooser, is_forced)?;
         let store = Arc::new(store);
-        let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
+        let mut cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
+        cluster.raised = terms.additions.iter().filter_map(Addition::level).collect();
         let holding = deciders.timing.holding(terms.clients as usize);
         Ok((Place::open(cluster, config, terms, holding)?, store))
     }

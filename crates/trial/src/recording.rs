@@ -60,6 +60,9 @@ pub struct Recording {
     /// Whether transactions had the level whatever they asked for.
     #[serde(default, skip_serializing_if = "is_false")]
     pub forced_level: bool,
+    /// Whether sessions of MySQL had `innodb_snapshot_isolation`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub innodb_snapshot_isolation: bool,
     /// The order in which statements begin and are answered: `0+ 1+ 1- 0-`, by the numbers of
     /// their connections.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -129,6 +132,7 @@ impl Recording {
     fn of_run(fuzz: &Fuzz<'_>, run: &Run, choices: &[Choice]) -> Recording {
         let Application { set_up, command, clients, check, expect, limit, .. } = fuzz.application;
         let Application { protocol, uses_locks, forces_level, .. } = fuzz.application;
+        let innodb_snapshot_isolation = fuzz.application.innodb_snapshot_isolation;
         let (like, level, order) = match fuzz.family {
             Family::Level { level, order } => (None, level, order),
             Family::Node(node, level) => {
@@ -152,6 +156,7 @@ impl Recording {
             mysql: Some(*protocol == Protocol::Mysql),
             without_locks: !uses_locks,
             forced_level: *forces_level,
+            innodb_snapshot_isolation,
             schedule: written(&run.steps),
             order: order.code().to_owned(),
             choices: choices.to_vec(),

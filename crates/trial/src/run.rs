@@ -4,6 +4,7 @@
 use crate::command::{Command, Ended, Outcome, Running};
 use crate::error::{TrialError, how};
 use crate::place::{Addition, Deciders, Family, Place, Protocol, State, Terms};
+use crate::refused::{is_given_up, tells_of_refusal};
 use seriatim_history::History;
 use seriatim_server::holding::Step;
 use seriatim_store::{Choice, Latest, TxnName};
@@ -34,6 +35,8 @@ pub struct Application {
     pub uses_locks: bool,
     /// Whether transactions have the level of the database whatever they ask for.
     pub forces_level: bool,
+    /// Whether `innodb_snapshot_isolation` is ON for all its sessions of MySQL.
+    pub innodb_snapshot_isolation: bool,
 }
 
 /// A run that came to its end.
@@ -55,10 +58,12 @@ pub struct Run {
     pub called: BTreeMap<u32, String>,
     /// How many steps of an order that was to be kept did not come when they should have.
     pub passed_over: u32,
-    /// Whether the command wrote that the database refused a transaction of it.
+    /// Whether the command wrote that the database refused a transaction of it, and it did.
     pub is_refused: bool,
     /// How many transactions the database refused, also those that were tried again.
     pub refusals: u64,
+    /// Whether one of them was not tried again.
+    pub is_given_up: bool,
     /// How long it took.
     pub took: Duration,
     /// How many sessions there were.
@@ -86,22 +91,8 @@ pub struct Failure {
     pub output: String,
     /// Whether it did not end in time.
     pub is_late: bool,
-}
-
-/// What applications write when a database refuses to serialize their transactions.
-const REFUSALS: [&str; 5] = [
-    "could not serialize access",
-    "deadlock detected",
-    "Deadlock found when trying to get lock",
-    "Lock wait timeout exceeded",
-    "Record has changed since last read",
-];
-/// The SQLSTATE of it, which some clients write alone.
-const REFUSED: &str = "40001";
-
-fn tells_of_refusal(output: &str) -> bool {
-    let mut words = output.split(|c: char| !c.is_ascii_alphanumeric());
-    REFUSALS.iter().any(|text| output.contains(text)) || words.any(|word| word == REFUSED)
+    /// Whether a client ended because the database refused a transaction that it did not try again.
+    pub is_refusal: bool,
 }
 
 /// Distinguishes the processes of runs.
@@ -122,7 +113,11 @@ impl Application {
             Ended::Interrupted => Err(TrialError::Interrupted),
             ended => {
                 let command = command.text();
-                Err(TrialError::SetUp { command, ended, output: last_lines(&outcome.output) })
+                Err(TrialError::SetUp {
+                    command,
+                    ended,
+                    output: the_last(&outcome.output, LINES_MAX),
+                })
             }
         }
     }
@@ -192,21 +187,32 @@ impl Application {
         let number = deciders.number;
         let begun = Instant::now();
         let Application { clients, uses_locks, forces_level, .. } = *self;
-        let terms = Terms { family, additions, clients, uses_locks, forces_level };
+        let innodb_snapshot_isolation = self.innodb_snapshot_isolation;
+        let terms = Terms {
+            family,
+            additions,
+            clients,
+            uses_locks,
+            forces_level,
+            innodb_snapshot_isolation,
+        };
         let (place, store) = Place::of(state, &terms, deciders)?;
         let mut variables = place.variables(self.protocol);
         variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));
         let outcomes = self.clients(&variables, is_asked_to_end)?;
         let left = outcomes.iter().map(|outcome| outcome.left).sum();
-        let is_refused = outcomes.iter().any(|outcome| tells_of_refusal(&outcome.output));
-        let mut failure = self.failure(&self.command, &outcomes)?;
         let (history, choices) = (store.history(), store.choices());
+        let refusals = place.refusals();
+        let is_given_up = is_given_up(&history, refusals);
+        let mut failure = self.failure(&outcomes, is_given_up)?;
+        let is_told = outcomes.iter().any(|outcome| tells_of_refusal(&outcome.output));
+        let is_refused = refusals > 0 && is_told;
         let statements = store.statement_order();
         let holding = place.holding.as_ref();
         let steps = holding.map(|holding| holding.steps()).unwrap_or_default();
         let called = holding.map(|holding| holding.called()).unwrap_or_default();
         let passed_over = holding.map_or(0, |holding| holding.passed_over());
-        let (sessions, refusals) = (history.session_count() as u32, place.refusals());
+        let sessions = history.session_count() as u32;
         let spoken = match place.mysql_sessions() {
             count if count > 0 && count >= u64::from(sessions) => Protocol::Mysql,
             _ => Protocol::Postgres,
@@ -217,7 +223,7 @@ impl Application {
                 holding.release();
             }
             let outcome = self.one(check, &variables, is_asked_to_end)?;
-            failure = self.failure(check, &[outcome])?;
+            failure = self.failure_of_check(check, &outcome)?;
         }
         drop(place);
         Ok(Run {
@@ -231,6 +237,7 @@ impl Application {
             passed_over,
             is_refused,
             refusals,
+            is_given_up,
             took: begun.elapsed(),
             sessions,
             spoken,
@@ -247,7 +254,7 @@ impl Application {
         for client in 0..self.clients {
             let mut variables = variables.to_vec();
             variables.push(("SERIATIM_CLIENT".to_owned(), client.to_string()));
-            let started = start(&self.command, &variables)?;
+            let started = self.start(&self.command, &variables)?;
             match self.one_by_one {
                 true => outcomes.push(started.wait(self.limit, is_asked_to_end)?),
                 false => running.push(started),
@@ -265,46 +272,80 @@ impl Application {
         variables: &[(String, String)],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Outcome, TrialError> {
-        Ok(start(command, variables)?.wait(self.limit, is_asked_to_end)?)
+        Ok(self.start(command, variables)?.wait(self.limit, is_asked_to_end)?)
     }
 
-    /// Why these ends of a command are a failure.
-    fn failure(
+    /// Starts a command, in whose output is looked for what a failure writes.
+    fn start(
         &self,
         command: &Command,
+        variables: &[(String, String)],
+    ) -> Result<Running, TrialError> {
+        let wanted = self.expect.as_deref();
+        Running::start(command, variables, &token(), wanted)
+            .map_err(|source| TrialError::Start { command: command.text(), source })
+    }
+
+    /// Why these ends of clients are a failure. One that is no refusal is told first: a client that
+    /// was refused has done nothing wrong.
+    fn failure(
+        &self,
         outcomes: &[Outcome],
+        is_given_up: bool,
     ) -> Result<Option<Failure>, TrialError> {
-        for Outcome { ended, output, .. } in outcomes {
-            let named = self
-                .expect
-                .as_ref()
-                .and_then(|expect| output.lines().find(|line| line.contains(expect.as_str())));
-            let what = match (ended, named) {
-                (Ended::Interrupted, _) => return Err(TrialError::Interrupted),
-                (_, Some(line)) => format!("wrote `{}`", line.trim()),
-                // Whoever says what a failure looks like knows what exit codes mean.
-                (Ended::Code(_), None) if self.expect.is_some() => continue,
-                (Ended::Code(0), None) => continue,
-                (ended, None) => how(*ended),
-            };
-            let output = last_lines(output);
-            let is_late = *ended == Ended::Late;
-            return Ok(Some(Failure { what, command: command.text(), output, is_late }));
+        let mut found: Option<Failure> = None;
+        for outcome in outcomes {
+            // Whoever says what a failure looks like knows what exit codes mean.
+            let has_codes = self.expect.is_none();
+            let Some(mut failure) = failure(&self.command, outcome, has_codes)? else { continue };
+            failure.is_refusal = is_given_up
+                && outcome.named.is_none()
+                && matches!(outcome.ended, Ended::Code(_))
+                && tells_of_refusal(&the_last(&outcome.output, REFUSAL_LINES_MAX));
+            if found.as_ref().is_none_or(|it| it.is_refusal && !failure.is_refusal) {
+                found = Some(failure);
+            }
         }
-        Ok(None)
+        Ok(found)
+    }
+
+    /// Why the end of the check is a failure: it is by its exit code, whatever clients write.
+    fn failure_of_check(
+        &self,
+        check: &Command,
+        outcome: &Outcome,
+    ) -> Result<Option<Failure>, TrialError> {
+        failure(check, outcome, true)
     }
 }
 
-fn start(command: &Command, variables: &[(String, String)]) -> Result<Running, TrialError> {
-    Running::start(command, variables, &token())
-        .map_err(|source| TrialError::Start { command: command.text(), source })
+/// Why this end of a command is a failure, if it is one.
+fn failure(
+    command: &Command,
+    outcome: &Outcome,
+    has_codes: bool,
+) -> Result<Option<Failure>, TrialError> {
+    let Outcome { ended, output, named, .. } = outcome;
+    let what = match (*ended, named) {
+        (Ended::Interrupted, _) => return Err(TrialError::Interrupted),
+        (_, Some(line)) => format!("wrote `{}`", line.trim()),
+        (Ended::Code(0), None) => return Ok(None),
+        (Ended::Code(_), None) if !has_codes => return Ok(None),
+        (ended, None) => how(ended),
+    };
+    let (command, output) = (command.text(), the_last(output, LINES_MAX));
+    let is_late = *ended == Ended::Late;
+    Ok(Some(Failure { what, command, output, is_late, is_refusal: false }))
 }
 
 /// How many lines of output are shown.
 const LINES_MAX: usize = 20;
 
+/// In how many of the last lines a client says why it ended.
+const REFUSAL_LINES_MAX: usize = 50;
+
 /// The last lines of an output.
-fn last_lines(output: &str) -> String {
+fn the_last(output: &str, count: usize) -> String {
     let lines: Vec<&str> = output.trim_end().lines().collect();
-    lines[lines.len().saturating_sub(LINES_MAX)..].join("\n")
+    lines[lines.len().saturating_sub(count)..].join("\n")
 }

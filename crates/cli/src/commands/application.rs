@@ -27,7 +27,8 @@ pub struct ApplicationArgs {
     /// has failed
     #[arg(long, value_name = "CMD", requires = "command")]
     check: Option<String>,
-    /// A run has failed if a line that the command writes has this in it, and not by exit codes
+    /// A run has failed if a line that the command writes has this in it, and not by its exit code;
+    /// --check fails by its own all the same
     #[arg(long, value_name = "TEXT", requires = "command")]
     expect: Option<String>,
     /// How long a command may take; one that takes longer has failed [default: 60s]
@@ -41,6 +42,10 @@ pub struct ApplicationArgs {
     /// MonkeyDB [default: on]
     #[arg(long, value_enum, value_name = "WHETHER", requires = "command")]
     locks: Option<Locks>,
+    /// `innodb_snapshot_isolation` is ON for all sessions of MySQL, as from MariaDB 11.6 on: at
+    /// REPEATABLE READ a row that has changed since the snapshot is error 1020
+    #[arg(long, requires = "command")]
+    innodb_snapshot_isolation: bool,
     /// A command of your own and its arguments, behind `--`
     #[arg(last = true, value_name = "CMD", conflicts_with = "app")]
     command: Vec<OsString>,
@@ -60,6 +65,14 @@ impl ApplicationArgs {
     /// Whether statements are to lock nothing.
     pub fn is_without_locks(&self) -> bool {
         self.locks == Some(Locks::Off)
+    }
+
+    /// Whether there is a flag that only clients of MySQL have, and something else is said.
+    pub fn contradicts(&self, like: Option<Like>) -> Option<&'static str> {
+        let says_postgres = [like, self.speaks].contains(&Some(Like::Postgres));
+        (self.innodb_snapshot_isolation && says_postgres).then_some(
+            "--innodb-snapshot-isolation needs a server of MySQL: --like mysql or --speaks mysql",
+        )
     }
 
     /// What is to be run. What was not said may be known from an earlier run.
@@ -85,6 +98,8 @@ impl ApplicationArgs {
                 None => !known.without_locks,
             },
             forces_level: known.forced_level,
+            innodb_snapshot_isolation: self.innodb_snapshot_isolation
+                || known.innodb_snapshot_isolation,
         }
     }
 }
@@ -103,6 +118,7 @@ pub struct Known {
     pub protocol: Option<Protocol>,
     pub without_locks: bool,
     pub forced_level: bool,
+    pub innodb_snapshot_isolation: bool,
 }
 
 /// An error of a trial, as an end of the program.

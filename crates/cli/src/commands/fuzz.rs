@@ -61,7 +61,8 @@ pub struct Args {
     /// How many runs to do at most: 1000, of a command 100
     #[arg(long, value_name = "N", value_parser = count::<u64>(u64::MAX, "--runs 1000"))]
     pub runs: Option<u64>,
-    /// How long to go on at most, like 30s or 5m; a run that has begun ends first
+    /// How long to go on at most, like 30s or 5m; a run that has begun ends first. With a command
+    /// its set-up does not count, and a failure is explained for as long again at most
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
     /// What decides everything that is random: turns, versions, and what benchmark applications do

@@ -10,6 +10,7 @@ use crate::parsers::{Style, order_parser};
 use crate::progress::Progress;
 use crate::quantities::count;
 use crate::run_page::{self, PAGE_WIDTH, RunPage, sequence};
+use crate::sent_by::sent_by;
 use crate::write_history::{may_write, save};
 use crate::{interrupt, output, whole_files};
 use seriatim_check::Answer;
@@ -19,12 +20,14 @@ use seriatim_isolation::{Level, Order};
 use seriatim_report::page::{Asked, Sequence};
 use seriatim_report::runs::fuzzed::{Kept, Stop};
 use seriatim_report::runs::tried::{
-    self, Blamed, BlamedStatement, FailedCommand, OneServer, Seen, TrialEnding, Tried, TriedFix,
+    self, Blamed, BlamedStatement, FailedCommand, OneServer, Outcome, Seen, TrialEnding, Tried,
+    TriedFix,
 };
 use seriatim_sql::parse::may_lock;
 use seriatim_store::{Node, TxnName};
 use seriatim_trial::{
-    Application, Blame, Family, Fix, FixKind, Found, Fuzz, Protocol, Recording, Run, TrialError,
+    Application, AtomicUpdate, Blame, Family, Fix, FixKind, Found, Fuzz, Protocol, Recording, Run,
+    TrialError, Verdict,
 };
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -97,7 +100,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let is_asked_to_end = interrupt::ask_next();
     let application = own.application.application(&args.known());
     let family = args.family()?;
-    let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let mut fuzz = Fuzz {
         application: &application,
@@ -108,17 +110,25 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         first: 0,
         runs: args.runs.unwrap_or(RUNS),
         jobs: own.jobs(),
-        deadline,
+        deadline: None,
         hold_points: Vec::new(),
+        forgives_refusals: false,
     };
     let baseline = fuzz.baseline(is_asked_to_end).map_err(told)?;
     fuzz.hold_points = baseline.hold_points();
+    // A set-up may take longer than all runs.
+    fuzz.deadline = deadline_of(args);
     if args.is_any_server() {
         fuzz.family = one_server_of(baseline.spoken);
     }
     let (seen, ending, kept) = until_explained(args, fuzz.clone(), is_asked_to_end)?;
     let tried = tried_by(&fuzz, &seen, ending);
     finish(args, &tried, kept, begun.elapsed())
+}
+
+/// The end of a budget that begins now.
+fn deadline_of(args: &Args) -> Option<Instant> {
+    args.budget.and_then(|budget| Instant::now().checked_add(budget))
 }
 
 /// Searches until a failure is found that comes again, so that it can be explained; of those that
@@ -198,6 +208,9 @@ fn failed(
         let text = format!("failed in run {}; looking for what it needs …\n", number + 1);
         output::message(&text);
     }
+    // A failure is explained for as long as it was looked for, at most.
+    let deadline = deadline_of(args);
+    let fuzz = &Fuzz { deadline, ..fuzz.clone() };
     let mut kept = None;
     let blame = match fuzz.blame(run, is_asked_to_end) {
         Ok(blame) => blame,
@@ -238,6 +251,9 @@ fn failed(
             told_of.what = failure.what.clone();
             told_of.output = failure.output.clone();
         }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            output::message("note: the budget is spent; more was not tried against the failure\n");
+        }
         told_of.on_one_server =
             on_one_server(fuzz, run.spoken, runs, is_asked_to_end).unwrap_or_default();
         told_of.blame = Some(blamed(&blame, fixes, fuzz));
@@ -276,7 +292,8 @@ fn on_one_server(
         return Ok(None);
     }
     let family = one_server_of(spoken);
-    let deadline = Some(Instant::now() + ONE_SERVER_MAX);
+    let until = Instant::now() + ONE_SERVER_MAX;
+    let deadline = Some(fuzz.deadline.map_or(until, |deadline| deadline.min(until)));
     let application =
         &Application { uses_locks: true, forces_level: false, ..fuzz.application.clone() };
     let runs = runs.max(ONE_SERVER_RUNS);
@@ -327,17 +344,9 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
         replays: blame.replays,
         no_lock_helps: has_no_lock_that_helps(blame, &fixes),
         fixes: fixes.iter().map(|fix| tried_fix(fix, family)).collect(),
+        untried: blame.atomic_updates().iter().map(atomic_update).collect(),
         checked: describe_run::checked(&command, history),
     }
-}
-
-/// What a comment at the end of a statement says about the code that sent it, as sqlcommenter
-/// writes it.
-fn sent_by(text: &str) -> Option<String> {
-    let comment = text.trim_end().strip_suffix("*/")?;
-    let comment = &comment[comment.rfind("/*")? + 2..];
-    let words = comment.trim();
-    (!words.is_empty()).then(|| words.replace("%2F", "/").replace("%3A", ":").replace("%20", " "))
 }
 
 /// Whether no lock helps: all that were tried have failed, or nothing that is to blame can be
@@ -352,23 +361,65 @@ fn has_no_lock_that_helps(blame: &Blame, fixes: &[Fix]) -> bool {
 }
 
 fn tried_fix(fix: &Fix, family: Family) -> TriedFix {
+    let on_one_line = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = |statements: &[String]| {
+        statements.iter().map(on_one_line).collect::<Vec<_>>().join(" and ")
+    };
     let what = match &fix.kind {
-        FixKind::ForUpdate(statements) => {
-            let on_one_line = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
-            let all: Vec<String> = statements.iter().map(on_one_line).collect();
-            format!("FOR UPDATE on {}", all.join(" and "))
+        FixKind::ForUpdate(statements) => format!("FOR UPDATE on {}", all(statements)),
+        FixKind::Serializable(statements) => {
+            format!("SERIALIZABLE for transactions that begin with {}", all(statements))
         }
         FixKind::Level(level) => format!("all transactions at {}", family.level_name(*level)),
     };
     let failed = fix.failed.as_ref();
     let failed = failed.map(|(number, what)| format!("run {} {what}", number + 1));
-    TriedFix { what, runs: fix.runs, failed, needs_retries: fix.is_refused }
+    let outcome = match fix.verdict() {
+        Verdict::Helps => Outcome::Helps,
+        Verdict::HelpsWithRetries => Outcome::HelpsWithRetries,
+        Verdict::Fails => Outcome::Fails,
+        Verdict::Unclear => Outcome::Unclear,
+    };
+    TriedFix { what, runs: fix.runs, failed, outcome, refused: fix.given_up }
+}
+
+/// An UPDATE that computes itself what the application computes from what it has read.
+fn atomic_update(update: &AtomicUpdate) -> String {
+    let AtomicUpdate { table, column, read, written } = update;
+    let number = |text: &Option<String>| text.as_ref()?.parse::<i64>().ok();
+    let (was, is) = (read.as_ref().and_then(number), number(written));
+    let Some(is) = is.filter(|_| read.is_none() || was.is_some()) else {
+        let was = match read {
+            Some(Some(was)) => format!("= '{was}'"),
+            Some(None) => "IS NULL".to_owned(),
+            None => "= what was read".to_owned(),
+        };
+        return format!(
+            "let the UPDATE of {table} ask for what was read (WHERE … AND {column} {was}), and \
+             look at how many rows it changes"
+        );
+    };
+    let change = match was.and_then(|was| is.checked_sub(was)) {
+        Some(change) if change < 0 => format!("- {}", change.unsigned_abs()),
+        Some(change) => format!("+ {change}"),
+        None => "+ …".to_owned(),
+    };
+    format!(
+        "let the UPDATE of {table} compute {column} from what is there then (SET {column} = \
+         {column} {change}), with what your code asks of the value first in its WHERE, and \
+         look at how many rows it changes"
+    )
 }
 
 fn tried_by(fuzz: &Fuzz<'_>, seen: &seriatim_trial::Seen, ending: TrialEnding) -> Tried {
     Tried {
         command: fuzz.application.command.text(),
-        database: fuzz.family.text(),
+        database: match (fuzz.family, fuzz.application.innodb_snapshot_isolation) {
+            (family @ Family::Node(Node::Mysql, _), true) => {
+                format!("{} with innodb_snapshot_isolation", family.text())
+            }
+            (family, _) => family.text(),
+        },
         is_one_server: matches!(fuzz.family, Family::Node(..)),
         seed: fuzz.seed,
         runs_max: fuzz.runs,
@@ -393,41 +444,63 @@ fn finish(
     time: Duration,
 ) -> Result<Exit, Failure> {
     interrupt::release();
-    let page = match args.format {
-        Style::Human => tried::render(tried, output::width()),
-        Style::Json => tried::json(tried) + "\n",
-    };
-    let is_output_taken =
-        [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
-    let shown = match is_output_taken {
-        true => {
-            output::message(&page);
-            Ok(())
+    // The failing run comes first: it is what cannot be had again.
+    let all = [
+        write_recording(args, kept.as_ref()),
+        save_history(args, kept.as_ref()),
+        show(args, tried),
+        write_junit(args, tried, time),
+        write_page(args, tried, kept.as_ref()),
+    ];
+    // One that cannot be written takes nothing from the others.
+    let mut problems: Vec<Failure> = all.into_iter().filter_map(Result::err).collect();
+    problems.sort_by_key(|problem| matches!(problem, Failure::Message(_)));
+    if let Some(last) = problems.pop() {
+        for problem in problems.iter().filter(|it| matches!(it, Failure::Message(_))) {
+            problem.report();
         }
-        false => output::text(&page),
-    };
-    if let Some(path) = &args.own.junit {
-        let plain = anstream::adapter::strip_str(&tried::render(tried, usize::MAX)).to_string();
-        write(path, &tried::junit(tried, &plain, time.as_secs_f64()))?;
+        return Err(last);
     }
-    write_page(args, tried, kept.as_ref())?;
-    if let Some(kept) = kept {
-        if let Some(path) = &args.output {
-            let text = serde_json::to_string_pretty(&kept.recording)
-                .map_err(|error| Failure::about(path.display(), error))?;
-            write(path, &(text + "\n"))?;
-        }
-        if let Some(path) = &args.save {
-            save(&kept.history, Format::Jsonl, path)?;
-        }
-    }
-    shown?;
     Ok(match (&tried.ending, interrupt::asked()) {
         (TrialEnding::Failed(_), _) => Exit::Violated,
         (TrialEnding::Passed, _) => Exit::Holds,
         (TrialEnding::Stopped(_), Some(signal)) => signal.into(),
         (TrialEnding::Stopped(_), None) => Exit::Undecided,
     })
+}
+
+/// Keeps the failing run.
+fn write_recording(args: &Args, kept: Option<&KeptRun>) -> Result<(), Failure> {
+    let (Some(kept), Some(path)) = (kept, &args.output) else { return Ok(()) };
+    let text = serde_json::to_string_pretty(&kept.recording)
+        .map_err(|error| Failure::about(path.display(), error))?;
+    write(path, &(text + "\n"))
+}
+
+/// Keeps its history.
+fn save_history(args: &Args, kept: Option<&KeptRun>) -> Result<(), Failure> {
+    let (Some(kept), Some(path)) = (kept, &args.save) else { return Ok(()) };
+    save(&kept.history, Format::Jsonl, path)
+}
+
+/// Shows what was found, beside what standard output is taken for.
+fn show(args: &Args, tried: &Tried) -> Result<(), Failure> {
+    let page = match args.format {
+        Style::Human => tried::render(tried, output::width()),
+        Style::Json => tried::json(tried) + "\n",
+    };
+    let mut files = [&args.output, &args.save].into_iter().flatten();
+    if files.any(|path| path == Path::new("-")) {
+        output::message(&page);
+        return Ok(());
+    }
+    Ok(output::text(&page)?)
+}
+
+fn write_junit(args: &Args, tried: &Tried, time: Duration) -> Result<(), Failure> {
+    let Some(path) = &args.own.junit else { return Ok(()) };
+    let plain = anstream::adapter::strip_str(&tried::render(tried, usize::MAX)).to_string();
+    write(path, &tried::junit(tried, &plain, time.as_secs_f64()))
 }
 
 fn write_page(args: &Args, tried: &Tried, kept: Option<&KeptRun>) -> Result<(), Failure> {
@@ -470,6 +543,9 @@ impl Args {
         if self.own.application.is_without_locks() {
             let what = "--locks off needs --level: no server works without locks";
             return Err(Failure::Message(what.to_owned()));
+        }
+        if let Some(problem) = self.own.application.contradicts(self.own.like) {
+            return Err(Failure::Message(problem.to_owned()));
         }
         Ok(one_server_of(self.protocol()))
     }

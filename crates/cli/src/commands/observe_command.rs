@@ -20,8 +20,11 @@ fn origin(application: &Application) -> Result<String, Failure> {
         setup: application.set_up.as_ref().map(text),
         clients: Some(application.clients).filter(|&clients| clients > 1),
         check: application.check.as_ref().map(text),
+        expect: application.expect.clone(),
+        timeout_ms: u64::try_from(application.limit.as_millis()).ok(),
         mysql: application.protocol == Protocol::Mysql,
         without_locks: !application.uses_locks,
+        innodb_snapshot_isolation: application.innodb_snapshot_isolation,
     };
     let mut extra =
         serde_json::to_value(&observed).map_err(|error| Failure::Message(error.to_string()))?;

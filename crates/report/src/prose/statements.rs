@@ -125,7 +125,16 @@ pub(crate) fn missed(read: &OpRef, overwrite: &OpRef) -> Option<String> {
         }
         _ => format!("{} that {writer} wrote{by}", item(overwrite)),
     };
-    Some(format!("{} and did not see {what}", result(statement)))
+    Some(not_seeing(statement, &what))
+}
+
+/// A statement of a predicted run has returned nothing yet.
+fn not_seeing(statement: &StatementContent, what: &str) -> String {
+    let and = match statement.returned {
+        Some(Returned::Rows { .. }) => " and",
+        _ => "",
+    };
+    format!("{}{and} did not see {what}", result(statement))
 }
 
 /// `SELECT … returned 3 (stock=3, which t2 wrote by UPDATE …)`.
@@ -219,6 +228,15 @@ mod tests {
             "SELECT \"$1\" WHERE a = $10"
         );
         assert_eq!(shown("ä = $1 AND $", &[Some("NaN")]), "ä = 'NaN' AND $");
+    }
+
+    #[test]
+    fn what_a_statement_would_return_is_left_out_of_the_sentence() {
+        let mut look = StatementContent { text: "SELECT 1".into(), ..StatementContent::default() };
+        assert_eq!(not_seeing(&look, "x=2"), "SELECT 1 did not see x=2");
+        let first = vec![vec![Some("1".into())]];
+        look.returned = Some(Returned::Rows { count: 1, first });
+        assert_eq!(not_seeing(&look, "x=2"), "SELECT 1 returned 1 and did not see x=2");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub struct Directed<'a> {
     pub is_serializable: Option<bool>,
     /// Whether the assertion of the application broke when its clients went on to their ends.
     pub assertion: Assertion<'a>,
+    /// Of several tries the number of this one, from 1, and how many there were.
+    pub tries: (u32, u32),
     /// What the checker says of the history.
     pub checked: Checked,
 }
@@ -72,8 +74,23 @@ pub fn render(directed: &Directed<'_>, width: usize) -> String {
         let text = format!("The run left the prediction first where {}.", clean(left));
         page += &wrap(&text, "  ", width);
     }
+    page += &told_tries(directed.tries, width);
     page += &told_assertion(directed, width);
     page + &explained(&directed.checked, width)
+}
+
+/// Which try this is, if there were several.
+fn told_tries((number, tries): (u32, u32), width: usize) -> String {
+    match tries {
+        0 | 1 => String::new(),
+        _ => {
+            let text = format!(
+                "This is try {number} of {tries}, the one that shows most: which connection is \
+                 which may differ from try to try."
+            );
+            wrap(&text, "  ", width)
+        }
+    }
 }
 
 /// What became of the assertion, in a sentence or two.
@@ -110,6 +127,8 @@ pub fn json(directed: &Directed<'_>) -> String {
             Assertion::Held => None,
             Assertion::Broke(why) | Assertion::Unknown(why) => Some(why),
         },
+        "try": directed.tries.0,
+        "tries": directed.tries.1,
         "check": json::object(&directed.checked),
     });
     line.to_string()

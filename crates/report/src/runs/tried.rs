@@ -102,6 +102,8 @@ pub struct Blamed {
     pub replays: (u32, u32),
     /// What was tried against it.
     pub fixes: Vec<TriedFix>,
+    /// What may help and is a change of code, which was not tried: sentences.
+    pub untried: Vec<String>,
     /// Whether no lock on what single statements read helps.
     pub no_lock_helps: bool,
     /// What the checker says of the history.
@@ -142,8 +144,25 @@ pub struct TriedFix {
     pub runs: u64,
     /// How it failed even so, if it did.
     pub failed: Option<String>,
-    /// Whether it failed because the database refused a transaction that was not tried again.
-    pub needs_retries: bool,
+    /// What is known of it.
+    pub outcome: Outcome,
+    /// In how many runs the database refused a transaction that was not tried again; they say
+    /// nothing.
+    pub refused: u64,
+}
+
+/// What is known of something that was tried. The names are the interface of `--format json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Nothing failed.
+    Helps,
+    /// Nothing failed but for transactions that the database refused, and wants to be tried again.
+    HelpsWithRetries,
+    /// A run failed.
+    Fails,
+    /// Too few runs say anything, because the database refused transactions or time was short.
+    Unclear,
 }
 
 /// The page.
@@ -287,33 +306,52 @@ const NO_LOCK: &str = "No lock on these rows helps, or they cannot be locked: wh
                        a UNIQUE or EXCLUDE constraint refuse the second transaction.";
 
 fn fixes(blamed: &Blamed, width: usize) -> String {
-    let fixes = &blamed.fixes;
-    if fixes.is_empty() {
-        return String::new();
+    let mut page = String::new();
+    if !blamed.fixes.is_empty() {
+        page += &format!("\n{}\n", paint(BOLD, "What was tried against it:"));
     }
-    let mut page = format!("\n{}\n", paint(BOLD, "What was tried against it:"));
-    for fix in fixes {
-        let runs = plural(fix.runs, "run");
-        let line = match &fix.failed {
-            None if fix.needs_retries => format!(
-                "helps if refused transactions are tried again: {} ({runs}; the database refused \
-                 transactions with 40001, 40P01 or 1213)",
-                clean(&fix.what)
-            ),
-            None => format!("helps: {} ({runs}, none failed)", clean(&fix.what)),
-            Some(failed) if fix.needs_retries => format!(
-                "helps if refused transactions are tried again: {} ({failed}: the database refused \
-                 a transaction with 40001, 40P01 or 1213)",
-                clean(&fix.what)
-            ),
-            Some(failed) => format!("does not help: {} ({failed})", clean(&fix.what)),
-        };
-        page += &wrap(&line, "  ", width);
+    for fix in &blamed.fixes {
+        page += &wrap(&fix_line(fix), "  ", width);
     }
-    if blamed.no_lock_helps {
+    if blamed.no_lock_helps && !blamed.fixes.is_empty() {
         page += &wrap(NO_LOCK, "  ", width);
     }
+    if !blamed.untried.is_empty() {
+        page +=
+            &format!("\n{}\n", paint(BOLD, "What was not tried, because it is a change of code:"));
+    }
+    for suggestion in &blamed.untried {
+        page += &wrap(&clean(suggestion), "  ", width);
+    }
     page
+}
+
+fn fix_line(fix: &TriedFix) -> String {
+    let (what, runs) = (clean(&fix.what), plural(fix.runs, "run"));
+    let refused = match fix.refused {
+        0 => "the database refused transactions with 40001, 40P01 or 1213".to_owned(),
+        refused => format!(
+            "{} ended because the database refused a transaction with 40001, 40P01 or 1213 that \
+             was not tried again",
+            grouped(refused)
+        ),
+    };
+    let failed = fix.failed.as_deref().unwrap_or("a run failed");
+    match fix.outcome {
+        Outcome::Helps => format!("helps: {what} ({runs}, none failed)"),
+        Outcome::HelpsWithRetries => format!(
+            "helps if refused transactions are tried again: {what} ({runs}, none failed otherwise; \
+             {refused})"
+        ),
+        Outcome::Fails => format!("does not help: {what} ({failed})"),
+        Outcome::Unclear if fix.refused == 0 => {
+            format!("not clear: {what} ({runs}, none failed; there was no time for more)")
+        }
+        Outcome::Unclear => format!(
+            "not clear: {what} ({runs}, none failed otherwise, but {refused}; try again what is \
+             refused, then it can be told)"
+        ),
+    }
 }
 
 fn passed(tried: &Tried, width: usize) -> String {
@@ -399,6 +437,8 @@ struct FailureObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     fixes: Option<&'a [TriedFix]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    untried: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     on_one_server: Option<&'a OneServer>,
     /// The run as `check --format json` tells of it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -427,6 +467,7 @@ pub fn json(tried: &Tried) -> String {
         replays: failed.blame.as_ref().map(|blame| blame.replays),
         blame: failed.blame.as_ref().map(|blame| &blame.statements[..]),
         fixes: failed.blame.as_ref().map(|blame| &blame.fixes[..]),
+        untried: failed.blame.as_ref().map(|blame| &blame.untried[..]),
         on_one_server: failed.on_one_server.as_ref(),
         check: failed.blame.as_ref().map(|blame| json::object(&blame.checked)),
     });

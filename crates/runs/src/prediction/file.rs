@@ -37,12 +37,21 @@ pub struct ObservedCommand {
     /// What was run after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// What of its output is a failure, if not its exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// How long it may take, in milliseconds, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
     /// Whether its URL was one of MySQL.
     #[serde(default, skip_serializing_if = "is_false")]
     pub mysql: bool,
     /// Whether statements locked nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub without_locks: bool,
+    /// Whether sessions of MySQL had `innodb_snapshot_isolation`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub innodb_snapshot_isolation: bool,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]

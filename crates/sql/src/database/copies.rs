@@ -136,7 +136,8 @@ impl Cluster {
         });
         let databases = RwLock::new(copies.collect());
         let roles = self.roles.copy();
-        Cluster { databases, store, counters, connected: Sessions::default(), roles }
+        let (connected, raised) = (Sessions::default(), Vec::new());
+        Cluster { databases, store, counters, connected, roles, raised }
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod alter;
 pub mod ast;
+mod atomic;
 pub(crate) mod chains;
 mod create;
 mod create_more;
@@ -22,6 +23,7 @@ mod shape;
 mod synonyms;
 mod unsupported;
 
+pub use atomic::{ReadAndWritten, Sent, read_and_written};
 use cursor::Cursor;
 pub use hints::asks_for_latest;
 pub(crate) use names::{fold, name_parts, split_name};

@@ -190,6 +190,7 @@ impl Session {
         params: &[Datum],
         types: &[Oid],
     ) -> Result<Reply> {
+        self.raise(shown_text(text))?;
         let Some(txn) = &mut self.txn else { return Err(SqlError::internal("no transaction")) };
         txn.started = true;
         txn.changes = Changes::default();

@@ -139,6 +139,24 @@ impl Session {
         Ok(())
     }
 
+    /// Before the first statement of a transaction: it gets the level that those have that begin
+    /// like this, if it is a higher one than its own.
+    pub(super) fn raise(&mut self, text: &str) -> Result<()> {
+        let Some(txn) = &self.txn else { return Ok(()) };
+        if self.cluster.raised.is_empty() || txn.started || !txn.savepoints.is_empty() {
+            return Ok(());
+        }
+        let (shape, present) = (crate::parse::shape(text), txn.level);
+        let raised = self.cluster.raised.iter().find(|(of, _)| *of == shape);
+        match raised.filter(|(_, level)| *level > present).map(|(_, level)| *level) {
+            Some(TxnLevel::Serializable) => self.set_level("serializable")?,
+            Some(TxnLevel::RepeatableRead) => self.set_level("repeatable read")?,
+            _ => return Ok(()),
+        }
+        self.see_catalog();
+        Ok(())
+    }
+
     pub(super) fn set_read_only(&mut self, read_only: bool) -> Result<()> {
         self.need_transaction()?;
         let Some(txn) = &mut self.txn else { return Ok(()) };

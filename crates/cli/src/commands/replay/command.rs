@@ -47,6 +47,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         protocol: Some(recording.protocol()),
         without_locks: recording.without_locks,
         forced_level: recording.forced_level,
+        innodb_snapshot_isolation: recording.innodb_snapshot_isolation,
     };
     let mut application = args.own.application(&known);
     let pauser = args.pause.then(pause::pauser);
@@ -66,6 +67,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         jobs: 1,
         deadline: None,
         hold_points: Vec::new(),
+        forgives_refusals: false,
     };
     let replayed = recording.replay(&fuzz, pauser, is_asked_to_end).map_err(told)?;
     interrupt::release();

@@ -14,6 +14,7 @@ use seriatim_report::Checked;
 use seriatim_report::runs::{Application, directed};
 use seriatim_runs::{Predicted, PredictedRun};
 use seriatim_trial::{DirectedCommand, Protocol};
+use std::time::Duration;
 
 /// Runs the command as each prediction says.
 pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
@@ -34,9 +35,12 @@ pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
         setup: observed.setup,
         clients: observed.clients,
         check: observed.check,
+        expect: observed.expect,
+        timeout: observed.timeout_ms.map(Duration::from_millis),
         protocol: observed.mysql.then_some(Protocol::Mysql),
         without_locks: observed.without_locks,
-        ..Known::default()
+        innodb_snapshot_isolation: observed.innodb_snapshot_isolation,
+        forced_level: false,
     };
     let application = args.own.application(&known);
     let is_asked_to_end = interrupt::ask_next();
@@ -85,6 +89,7 @@ fn report(
             None => directed::Assertion::Held,
             Some(failure) => directed::Assertion::Broke(failure),
         },
+        tries: (run.number, run.tries),
         checked: describe_run::checked(command, &run.run.history),
     };
     let page = match args.format {

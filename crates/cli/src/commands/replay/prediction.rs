@@ -40,6 +40,7 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
                 Assertion::Broke(failure) => directed::Assertion::Broke(failure),
                 Assertion::Unknown(why) => directed::Assertion::Unknown(why),
             },
+            tries: (1, 1),
             checked: describe_run::checked(app, &directed.history),
         };
         output::text(&match args.format {
