@@ -4,6 +4,7 @@
 mod checkpoint;
 mod cli;
 mod commands;
+mod coverage;
 mod describe_run;
 mod exit;
 mod inputs;
