@@ -5,6 +5,7 @@ mod checkpoint;
 mod children;
 mod cli;
 mod commands;
+mod coverage;
 mod describe_run;
 mod exit;
 mod inputs;

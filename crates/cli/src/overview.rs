@@ -2,9 +2,9 @@
 //! around each anomaly. It is small whatever the size of the history.
 
 use seriatim_check::{OpRef, Report, ValueRef};
-use seriatim_history::{History, OpId, OpKind, SessionId, Status, TxnId};
-use seriatim_report::page::{Neighbour, Overview, Strip, Window};
-use std::collections::BTreeSet;
+use seriatim_history::{History, KeyId, OpId, OpKind, SessionId, Statement, Status, TxnId};
+use seriatim_report::page::{Lasting, Mark, Neighbour, Overview, Strip, Window};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Into how many parts a history is divided at most.
 const PARTS_MAX: u32 = 240;
@@ -20,39 +20,69 @@ const GUILTY_MAX: usize = 200;
 const ACTS_MAX: usize = 8;
 const CHARS_MAX: usize = 160;
 
+/// Marks of an anomaly in the strip.
+const MARKS_MAX: usize = 100;
+/// Keys and sessions of an anomaly that are named, and characters of each.
+const NAMES_MAX: usize = 12;
+const NAME_CHARS_MAX: usize = 40;
+
 /// The history of a report, for its page.
 pub fn overview(history: &History, report: &Report) -> Overview {
-    let guilty: Vec<BTreeSet<TxnId>> =
-        report.anomalies.iter().map(|group| guilty(&group.exemplar.ops)).collect();
+    let guilty: Vec<Guilty> =
+        report.anomalies.iter().map(|group| Guilty::of(history, &group.exemplar.ops)).collect();
     let scale = Scale::of(history);
-    let all: BTreeSet<TxnId> = guilty.iter().flatten().copied().collect();
+    let counted = Counted::of(history, &guilty, scale);
     Overview {
         transactions: history.txn_count() as u64,
-        sessions: strips(history, &all, scale),
-        by_time: scale.span.is_some(),
+        sessions: counted.single,
+        others: counted.others,
+        span: scale.span,
+        unit: history.time_unit(),
+        longest: scale.longest,
+        timeless: counted.timeless,
         windows: guilty.iter().map(|guilty| window(history, guilty)).collect(),
     }
 }
 
-fn guilty(ops: &[OpRef]) -> BTreeSet<TxnId> {
-    ops.iter().filter_map(|op| op.txn.id).collect()
+/// What an anomaly is about.
+struct Guilty {
+    txns: BTreeSet<TxnId>,
+    ops: BTreeSet<OpId>,
+    keys: BTreeSet<KeyId>,
 }
 
-/// The first begin and the last end, if all transactions have times.
-fn span(history: &History) -> Option<(i64, i64)> {
-    let mut span: Option<(i64, i64)> = None;
-    for txn in history.txns() {
-        let (begin, end) = history.times(txn)?;
-        let (first, last) = span.unwrap_or((begin, end));
-        span = Some((first.min(begin), last.max(end)));
+impl Guilty {
+    fn of(history: &History, ops: &[OpRef]) -> Guilty {
+        let txns = ops.iter().filter_map(|op| op.txn.id).collect();
+        let ops: BTreeSet<OpId> = ops.iter().filter_map(|op| op.id).collect();
+        let keys = ops.iter().map(|&op| history.op(op).key).collect();
+        Guilty { txns, ops, keys }
     }
-    span
+
+    /// How much an operation matters: those of the anomaly first, then those on its keys.
+    fn rank(&self, history: &History, op: OpId) -> u8 {
+        match self.ops.contains(&op) {
+            true => 0,
+            false if self.keys.contains(&history.op(op).key) => 1,
+            false => 2,
+        }
+    }
+}
+
+fn lasting(history: &History, txn: TxnId) -> Option<Lasting> {
+    history.times(txn).map(Lasting::of)
+}
+
+/// The first and the last time that is known, if there is any.
+fn span(history: &History) -> Option<(i64, i64)> {
+    let known = history.txns().filter_map(|txn| lasting(history, txn)?.known());
+    known.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
 /// How a history is divided.
 #[derive(Clone, Copy)]
 struct Scale {
-    /// From the first begin to the last end, if all transactions have times.
+    /// From the first begin to the last end, if times are known.
     span: Option<(i64, i64)>,
     /// How many transactions the longest session has.
     longest: u32,
@@ -69,40 +99,59 @@ impl Scale {
     }
 }
 
-/// The part of the history in which a transaction is.
-fn part(history: &History, txn: TxnId, scale: Scale) -> u32 {
-    let (at, all) = match (scale.span, history.times(txn)) {
-        (Some((first, last)), Some((begin, _))) => {
+/// The part of the history in which a transaction is; nothing if no time of it is known.
+fn part(history: &History, txn: TxnId, scale: Scale) -> Option<u32> {
+    let (at, all) = match scale.span {
+        Some((first, last)) => {
+            let (begin, _) = lasting(history, txn)?.known()?;
             (begin.abs_diff(first) as f64, last.abs_diff(first) as f64)
         }
-        _ => (f64::from(history.place_in_session(txn)), f64::from(scale.longest)),
+        None => (f64::from(history.place_in_session(txn)), f64::from(scale.longest)),
     };
-    ((at / all.max(1.0) * f64::from(scale.parts)) as u32).min(scale.parts - 1)
+    Some(((at / all.max(1.0) * f64::from(scale.parts)) as u32).min(scale.parts - 1))
 }
 
-fn strips(history: &History, guilty: &BTreeSet<TxnId>, scale: Scale) -> Vec<Strip> {
-    let count = history.session_count();
-    let involved: BTreeSet<u32> = guilty.iter().map(|&txn| history.session_of(txn).0).collect();
-    // Those with anomalies first, then in their order.
-    let others = (0..count as u32).filter(|session| !involved.contains(session));
-    let mut shown: Vec<u32> = involved.iter().copied().chain(others).take(SESSIONS_MAX).collect();
-    shown.sort_unstable();
-    let mut row_of = vec![shown.len(); count];
-    shown.iter().enumerate().for_each(|(row, &session)| row_of[session as usize] = row);
-    let name = |session: &u32| history.session_name(SessionId(*session)).to_string();
-    let mut strips: Vec<Strip> = shown.iter().map(|session| strip(name(session), scale)).collect();
-    if count > shown.len() {
-        strips.push(strip(format!("{} others", count - shown.len()), scale));
-    }
-    for txn in history.txns() {
-        let row = row_of[history.session_of(txn).0 as usize];
-        let part = part(history, txn, scale);
-        strips[row].counts[part as usize] += 1;
-        if guilty.contains(&txn) && !strips[row].marks.contains(&part) {
-            strips[row].marks.push(part);
+/// Transactions by session and part.
+struct Counted {
+    single: Vec<Strip>,
+    others: Option<Strip>,
+    timeless: u64,
+}
+
+impl Counted {
+    fn of(history: &History, guilty: &[Guilty], scale: Scale) -> Counted {
+        let count = history.session_count();
+        let all = guilty.iter().flat_map(|it| &it.txns);
+        let involved: BTreeSet<u32> = all.map(|&txn| history.session_of(txn).0).collect();
+        // Those with anomalies first, then in their order.
+        let others = (0..count as u32).filter(|session| !involved.contains(session));
+        let mut shown: Vec<u32> =
+            involved.iter().copied().chain(others).take(SESSIONS_MAX).collect();
+        shown.sort_unstable();
+        let mut row_of = vec![shown.len(); count];
+        shown.iter().enumerate().for_each(|(row, &session)| row_of[session as usize] = row);
+        let name = |session: &u32| history.session_name(SessionId(*session)).to_string();
+        let mut rows: Vec<Strip> =
+            shown.iter().map(|session| strip(name(session), scale)).collect();
+        rows.push(strip(format!("{} others", count - shown.len()), scale));
+        let mut timeless = 0;
+        for txn in history.txns() {
+            let row = row_of[history.session_of(txn).0 as usize];
+            match part(history, txn, scale) {
+                Some(part) => rows[row].counts[part as usize] += 1,
+                None => timeless += 1,
+            }
         }
+        for (anomaly, guilty) in guilty.iter().enumerate() {
+            for &txn in guilty.txns.iter().take(MARKS_MAX) {
+                let row = &mut rows[row_of[history.session_of(txn).0 as usize]];
+                let mark = part(history, txn, scale).map(|part| Mark { part, anomaly });
+                row.marks.extend(mark.filter(|mark| !row.marks.contains(mark)));
+            }
+        }
+        let others = rows.pop().filter(|_| count > shown.len());
+        Counted { single: rows, others, timeless }
     }
-    strips
 }
 
 fn strip(name: String, scale: Scale) -> Strip {
@@ -110,69 +159,110 @@ fn strip(name: String, scale: Scale) -> Strip {
 }
 
 /// The transactions of an anomaly and those around them.
-fn window(history: &History, guilty: &BTreeSet<TxnId>) -> Window {
-    let mut near = match interval(history, guilty) {
-        Some(interval) => overlapping(history, guilty, interval),
-        None => beside(history, guilty),
+fn window(history: &History, guilty: &Guilty) -> Window {
+    let mut near = match interval(history, &guilty.txns) {
+        Some(interval) => overlapping(history, &guilty.txns, interval),
+        None => beside(history, &guilty.txns),
     };
-    let shown = NEIGHBOURS_MAX.max(guilty.len().min(GUILTY_MAX));
+    let shown = NEIGHBOURS_MAX.max(guilty.txns.len().min(GUILTY_MAX));
     let more = near.len().saturating_sub(shown) as u64;
-    // Those of the anomaly come first.
-    near.sort_by_key(|txn| !guilty.contains(txn));
-    near.truncate(shown);
-    near.sort_unstable();
-    let txns = near.into_iter().map(|txn| neighbour(history, txn, guilty.contains(&txn)));
-    Window { txns: txns.collect(), more }
+    if near.len() > shown {
+        // Those of the anomaly, then those on its keys, then those that are nearest to it.
+        let on_keys = |txn: TxnId| {
+            history.ops_of(txn).any(|op| guilty.keys.contains(&history.op(OpId(op)).key))
+        };
+        near.sort_by_cached_key(|&(txn, far)| {
+            (!guilty.txns.contains(&txn), !on_keys(txn), far, txn)
+        });
+        near.truncate(shown);
+    }
+    near.sort_unstable_by_key(|(txn, _)| *txn);
+    let txns = near.into_iter().map(|(txn, _)| neighbour(history, txn, guilty));
+    let keys = guilty.keys.iter().take(NAMES_MAX);
+    let sessions: BTreeSet<SessionId> =
+        guilty.txns.iter().map(|&txn| history.session_of(txn)).collect();
+    let sessions = sessions.into_iter().take(NAMES_MAX);
+    Window {
+        txns: txns.collect(),
+        more,
+        keys: keys.map(|&key| cut(history.key_name(key).to_string(), NAME_CHARS_MAX)).collect(),
+        sessions: sessions
+            .map(|it| cut(history.session_name(it).to_string(), NAME_CHARS_MAX))
+            .collect(),
+    }
 }
 
-/// From the first begin to the last end of these transactions, if all have times.
+/// From the first begin to the last end that is known of these transactions.
 fn interval(history: &History, guilty: &BTreeSet<TxnId>) -> Option<(i64, i64)> {
-    let times: Option<Vec<(i64, i64)>> = guilty.iter().map(|&txn| history.times(txn)).collect();
-    let times = times?;
-    Some((times.iter().map(|it| it.0).min()?, times.iter().map(|it| it.1).max()?))
+    let known = guilty.iter().filter_map(|&txn| lasting(history, txn)?.known());
+    known.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
-fn overlapping(history: &History, guilty: &BTreeSet<TxnId>, (from, to): (i64, i64)) -> Vec<TxnId> {
-    let is_near = |txn: &TxnId| {
-        let times = history.times(*txn);
-        guilty.contains(txn) || times.is_some_and(|(begin, end)| begin <= to && from <= end)
+/// A transaction, and how far it is from an anomaly: first how long the time between them is,
+/// then how much of it they do not share.
+type Near = (TxnId, (u64, u64));
+
+/// Transactions that were at work at the same time. One that nobody saw end is at work from its
+/// begin on, and yet as far away as its begin.
+fn overlapping(history: &History, guilty: &BTreeSet<TxnId>, (from, to): (i64, i64)) -> Vec<Near> {
+    let near = |txn: TxnId| {
+        if guilty.contains(&txn) {
+            return Some((txn, (0, 0)));
+        }
+        let times = lasting(history, txn)?;
+        let (first, last) = times.known()?;
+        let end = times.end.unwrap_or(i64::MAX);
+        let shared = last.min(to).saturating_sub(first.max(from)).max(0);
+        let between = from.saturating_sub(last).max(first.saturating_sub(to)).max(0);
+        let missing = to.abs_diff(from).saturating_sub(shared.unsigned_abs());
+        (first <= to && from <= end).then_some((txn, (between.unsigned_abs(), missing)))
     };
-    history.txns().filter(is_near).collect()
+    history.txns().filter_map(near).collect()
 }
 
-fn beside(history: &History, guilty: &BTreeSet<TxnId>) -> Vec<TxnId> {
-    let mut near = BTreeSet::new();
+/// Transactions before and after, where no times are known.
+fn beside(history: &History, guilty: &BTreeSet<TxnId>) -> Vec<Near> {
+    let mut near = BTreeMap::new();
     for &txn in guilty {
         let all = history.txns_of(history.session_of(txn));
         let from = txn.0.saturating_sub(AROUND).max(all.start);
-        near.extend((from..txn.0.saturating_add(AROUND + 1).min(all.end)).map(TxnId));
+        for other in from..txn.0.saturating_add(AROUND + 1).min(all.end) {
+            let far = u64::from(other.abs_diff(txn.0));
+            let known = near.entry(TxnId(other)).or_insert(far);
+            *known = far.min(*known);
+        }
     }
-    near.into_iter().collect()
+    near.into_iter().map(|(txn, far)| (txn, (far, 0))).collect()
 }
 
-fn neighbour(history: &History, txn: TxnId, is_guilty: bool) -> Neighbour {
+fn neighbour(history: &History, txn: TxnId, guilty: &Guilty) -> Neighbour {
     let statements = history.statements_of(txn);
+    let ops: Vec<OpId> = history.ops_of(txn).map(OpId).collect();
     let (acts, count): (Vec<String>, usize) = match statements.is_empty() {
         true => {
-            let ops = history.ops_of(txn);
-            let count = ops.len();
-            (ops.take(ACTS_MAX).map(|op| act(history, OpId(op))).collect(), count)
+            let shown = foremost(&ops, |op| guilty.rank(history, *op));
+            (shown.into_iter().map(|&op| act(history, op)).collect(), ops.len())
         }
         false => {
-            let told = statements.iter().take(ACTS_MAX).map(|it| match &it.content.returned {
+            let told = |it: &&Statement| match &it.content.returned {
                 Some(returned) => format!("{} returned {returned}", it.content.text),
                 None => it.content.text.to_string(),
-            });
-            (told.collect(), statements.len())
+            };
+            let is_own = |it: &Statement| {
+                guilty.ops.range(OpId(it.ops.start)..OpId(it.ops.end)).next().is_some()
+            };
+            let rank = |it: &Statement| u8::from(!is_own(it));
+            let shown = foremost(statements, rank);
+            (shown.iter().map(told).collect(), statements.len())
         }
     };
     Neighbour {
         name: history.txn_label(txn),
         session: history.session_name(history.session_of(txn)).to_string(),
-        times: history.times(txn),
+        times: lasting(history, txn),
         more: count.saturating_sub(acts.len()) as u64,
-        acts: acts.into_iter().map(cut).collect(),
-        is_guilty,
+        acts: acts.into_iter().map(|act| cut(act, CHARS_MAX)).collect(),
+        is_guilty: guilty.txns.contains(&txn),
         note: match history.status(txn) {
             Status::Committed => None,
             Status::Aborted => Some("aborted"),
@@ -192,9 +282,18 @@ fn act(history: &History, op: OpId) -> String {
     format!("{word} {} = {value}", history.key_name(it.key))
 }
 
-fn cut(text: String) -> String {
-    if text.chars().count() <= CHARS_MAX {
-        return text;
+/// As many as are told, in their order: those of the lowest rank before others.
+fn foremost<T>(all: &[T], rank: impl Fn(&T) -> u8) -> Vec<&T> {
+    let mut ranked: Vec<(usize, &T)> = all.iter().enumerate().collect();
+    ranked.sort_by_key(|(_, it)| rank(it));
+    ranked.truncate(ACTS_MAX);
+    ranked.sort_unstable_by_key(|(place, _)| *place);
+    ranked.into_iter().map(|(_, it)| it).collect()
+}
+
+fn cut(text: String, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text,
+        Some((end, _)) => format!("{}…", &text[..end]),
     }
-    text.chars().take(CHARS_MAX - 1).chain(['…']).collect()
 }

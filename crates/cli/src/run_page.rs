@@ -3,12 +3,12 @@
 use crate::exit::Failure;
 use crate::overview::overview;
 use crate::page_file;
-use seriatim_check::Answer;
-use seriatim_history::{History, SessionId, TxnId};
+use seriatim_check::{Answer, Refs};
+use seriatim_history::{History, OpId, OpKind, SessionId, TxnId};
 use seriatim_report::Checked;
 use seriatim_report::page::{self, Asked, CheckedInput, Sequence, Told};
-use seriatim_store::TxnName;
-use std::collections::HashMap;
+use seriatim_store::{Choice, TxnName};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 /// How wide texts are on pages.
@@ -84,5 +84,52 @@ pub fn sequence(
             otherwise: None,
         });
     }
-    Sequence { clients, asked }
+    Sequence { clients, asked, order: "in the order in which statements began" }
+}
+
+/// The reads and writes of a run without statements, transaction by transaction in the order in
+/// which they began, with the reads that a failure needs.
+pub fn operations(history: &History, weak: &[Choice]) -> Sequence {
+    let begun = |txn: &TxnId| (history.times(*txn).map_or(0, |times| times.0), *txn);
+    let mut txns: Vec<TxnId> = history.txns().collect();
+    txns.sort_by_key(begun);
+    let mut blamed: BTreeSet<OpId> = BTreeSet::new();
+    for choice in weak.iter().filter(|it| (it.reader.session as usize) < history.session_count()) {
+        let mut own = history.txns_of(SessionId(choice.reader.session));
+        let Some(txn) = own.nth(choice.reader.txn as usize).map(TxnId) else { continue };
+        let is_it = |op: &OpId| {
+            let it = history.op(*op);
+            it.kind == OpKind::Read && history.key_name(it.key).to_string() == choice.key
+        };
+        blamed.extend(history.ops_of(txn).map(OpId).find(is_it));
+    }
+    let mut asked = Vec::new();
+    for txn in txns {
+        for (place, op) in history.ops_of(txn).map(OpId).enumerate() {
+            asked.push(operation(history, op, place as u32, blamed.contains(&op)));
+        }
+    }
+    let client = |number: u32| format!("session {}", history.session_name(SessionId(number)));
+    let clients = (0..history.session_count() as u32).map(client).collect();
+    Sequence { clients, asked, order: "transaction by transaction as they began" }
+}
+
+fn operation(history: &History, op: OpId, place: u32, is_blamed: bool) -> Asked {
+    let (it, txn) = (history.op(op), history.txn_of(op));
+    let (key, value) = (history.key_name(it.key), Refs(history).value(it.value));
+    let (text, returned) = match it.kind {
+        OpKind::Read => (format!("read {key}"), Some(value.to_string())),
+        OpKind::Write => (format!("write {key} = {value}"), None),
+        OpKind::Append => (format!("append {value} to {key}"), None),
+    };
+    Asked {
+        client: history.session_of(txn).index(),
+        txn: history.txn_label(txn),
+        number: history.place_in_session(txn),
+        statement: place,
+        text,
+        returned,
+        is_blamed,
+        otherwise: None,
+    }
 }

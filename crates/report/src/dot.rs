@@ -28,7 +28,7 @@ fn exemplar(number: usize, input: &str, group: &AnomalyGroup) -> String {
     let title = format!("{}: {}", input, group.kind.info().name);
     let mut page = format!("  subgraph cluster_{number} {{\n    label={};\n", quoted(&title));
     for (i, (session, txns)) in sessions(&group.exemplar).iter().enumerate() {
-        page += &session_cluster(number, i, session, txns);
+        page += &session_cluster(number, i, *session, txns);
     }
     for edge in all_edges(&group.exemplar.cycle) {
         page += &edge_line(number, edge);
@@ -43,10 +43,13 @@ struct Node<'a> {
     ops: Vec<&'a OpRef>,
 }
 
-/// The transactions of a violation by session; the initial transaction is in a session without a
+/// A session: whether it has transactions of the history, which the initial one is not, and its
 /// name.
-fn sessions(violation: &Violation) -> BTreeMap<&str, Vec<Node<'_>>> {
-    let mut nodes: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
+type Session<'a> = (bool, &'a str);
+
+/// The transactions of a violation by session.
+fn sessions(violation: &Violation) -> BTreeMap<Session<'_>, Vec<Node<'_>>> {
+    let mut nodes: BTreeMap<Session<'_>, Vec<Node<'_>>> = BTreeMap::new();
     for txn in all_edges(&violation.cycle).into_iter().flat_map(|edge| [&edge.from, &edge.to]) {
         node(&mut nodes, txn);
     }
@@ -63,10 +66,10 @@ fn sessions(violation: &Violation) -> BTreeMap<&str, Vec<Node<'_>>> {
 }
 
 fn node<'n, 'a>(
-    nodes: &'n mut BTreeMap<&'a str, Vec<Node<'a>>>,
+    nodes: &'n mut BTreeMap<Session<'a>, Vec<Node<'a>>>,
     txn: &'a TxnRef,
 ) -> &'n mut Node<'a> {
-    let session = nodes.entry(txn.session.as_str()).or_default();
+    let session = nodes.entry((txn.id.is_some(), txn.session.as_str())).or_default();
     let at = session.iter().position(|node| node.txn.id == txn.id).unwrap_or_else(|| {
         session.push(Node { txn, ops: Vec::new() });
         session.len() - 1
@@ -74,9 +77,13 @@ fn node<'n, 'a>(
     &mut session[at]
 }
 
-fn session_cluster(number: usize, index: usize, session: &str, nodes: &[Node<'_>]) -> String {
+fn session_cluster(
+    number: usize,
+    index: usize,
+    (named, session): Session<'_>,
+    nodes: &[Node<'_>],
+) -> String {
     let mut page = String::new();
-    let named = nodes.iter().any(|node| node.txn.id.is_some());
     if named {
         let label = quoted(&format!("session {session}"));
         let _ = writeln!(
@@ -104,11 +111,16 @@ fn node_label(node: &Node<'_>) -> String {
 
 /// The edges of the cycle, and the observed ones that the inferred ones rest on; each once.
 pub(crate) fn all_edges(cycle: &[Edge]) -> Vec<&Edge> {
-    let mut edges: Vec<&Edge> = Vec::new();
-    for edge in cycle {
+    served_edges(cycle).into_iter().map(|(_, edge)| edge).collect()
+}
+
+/// The same edges, each with the place in the cycle of the first one that it is or serves.
+pub(crate) fn served_edges(cycle: &[Edge]) -> Vec<(usize, &Edge)> {
+    let mut edges: Vec<(usize, &Edge)> = Vec::new();
+    for (place, edge) in cycle.iter().enumerate() {
         for edge in std::iter::once(edge).chain(grounds(&edge.reason)) {
-            if !edges.contains(&edge) {
-                edges.push(edge);
+            if !edges.iter().any(|(_, known)| *known == edge) {
+                edges.push((place, edge));
             }
         }
     }

@@ -16,7 +16,7 @@ use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_isolation::{Anomaly, Level, Order};
-use seriatim_report::page::{self, CheckedInput, Overview};
+use seriatim_report::page::{self, CheckedInput, Overview, Unchecked};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
@@ -352,6 +352,8 @@ struct Printer {
     keep: bool,
     kept: Vec<Checked>,
     overviews: Vec<Option<Overview>>,
+    /// Inputs that could not be checked, under the same condition.
+    unchecked: Vec<Unchecked>,
     certificate: Option<String>,
     outcomes: Vec<Result<Answer, ()>>,
     search: InputSearch,
@@ -372,6 +374,7 @@ impl Printer {
             keep: args.dot.is_some() || args.page.is_given(),
             kept: Vec::new(),
             overviews: Vec::new(),
+            unchecked: Vec::new(),
             certificate: None,
             outcomes: Vec::new(),
             search: InputSearch::new(inputs),
@@ -381,8 +384,14 @@ impl Printer {
     fn add(&mut self, examined: Examined) -> Result<(), Failure> {
         match examined {
             Examined::PassedOver(input) => self.search.pass_over(&input),
-            Examined::Unreadable(unreadable) => self.unreadable(&unreadable)?,
-            Examined::Unread(unread) => self.unread(&unread)?,
+            Examined::Unreadable(unreadable) => {
+                self.unreadable(&unreadable)?;
+                self.keep_unchecked([Unchecked::Unreadable(unreadable)]);
+            }
+            Examined::Unread(unread) => {
+                self.unread(&unread)?;
+                self.keep_unchecked([Unchecked::Unread(unread)]);
+            }
             Examined::Checked(done) => {
                 let Done { checked, certificate, overview } = *done;
                 self.certificate = certificate;
@@ -390,6 +399,13 @@ impl Printer {
             }
         }
         Ok(())
+    }
+
+    /// For pages, which tell of what could not be checked, too.
+    fn keep_unchecked(&mut self, unchecked: impl IntoIterator<Item = Unchecked>) {
+        if self.keep {
+            self.unchecked.extend(unchecked);
+        }
     }
 
     fn unreadable(&mut self, unreadable: &Unreadable) -> Result<(), Failure> {
@@ -442,6 +458,8 @@ impl Printer {
         if let Some(path) = &args.dot {
             self.graph(path)?;
         }
+        let barren: Vec<Unreadable> = self.search.barren().collect();
+        self.keep_unchecked(barren.iter().cloned().map(Unchecked::Unreadable));
         page_file::write(&args.page.html, || self.html())?;
         page_file::write(&args.page.svg, || page::svg(&self.kept))?;
         if let (Some(path), Some(certificate)) = (&args.certificate, &self.certificate) {
@@ -451,8 +469,8 @@ impl Printer {
         if let Some(note) = self.search.note() {
             output::message(&note);
         }
-        for barren in self.search.barren().collect::<Vec<_>>() {
-            self.unreadable(&barren)?;
+        for barren in &barren {
+            self.unreadable(barren)?;
         }
         if self.several && self.style == Style::Human {
             self.show(&text::tally(&self.outcomes))?;
@@ -465,7 +483,7 @@ impl Printer {
         let inputs: Vec<CheckedInput<'_>> = inputs
             .map(|(checked, overview)| CheckedInput { checked, overview: overview.as_ref() })
             .collect();
-        page::render(&inputs)
+        page::render(&inputs, &self.unchecked)
     }
 
     fn graph(&self, path: &Path) -> Result<(), Failure> {

@@ -2,6 +2,7 @@
 
 use crate::checkpoint::Keeper;
 use crate::commands::program_file::{located, read};
+use crate::coverage::Coverage;
 use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, base_parser, explore_level_parser};
 use crate::progress::Progress;
@@ -18,12 +19,13 @@ use seriatim_explore::{
     Property, Value, replay,
 };
 use seriatim_isolation::Level;
-use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
+use seriatim_report::explored::{self, Behaviour, Branch, Cycle, Explored, Question, Stopped};
 use seriatim_report::page;
 use seriatim_report::text::plural;
 use seriatim_report::{Checked, Times, clean};
 use seriatim_runs::explore as apps;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
@@ -161,6 +163,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             property: &|end| apps::verify(app, end),
             shown: &|_, seen| shown_values(seen),
             text: None,
+            coverage: Mutex::default(),
         };
         return subject.run(args);
     }
@@ -172,6 +175,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             property: &|_| Ok(()),
             shown: &|_, progress| shown_values(&progress.seen),
             text,
+            coverage: Mutex::default(),
         };
         return subject.run(args);
     }
@@ -191,6 +195,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         property: &property,
         shown: &shown,
         text: Some(text.clone()),
+        coverage: Mutex::default(),
     }
     .run(args)
 }
@@ -234,6 +239,8 @@ struct Subject<'s, V, L> {
     shown: &'s (dyn Fn(usize, &L) -> String + Sync),
     /// The text of the program, which a checkpoint belongs to, if there is one.
     text: Option<String>,
+    /// What was visited, for a page.
+    coverage: Mutex<Coverage>,
 }
 
 impl<V: Value, L: Local> Subject<'_, V, L> {
@@ -263,11 +270,24 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
 
     /// What must hold of a behaviour.
     fn check(&self, args: &Args, end: &End<'_, V, L>) -> Result<(), String> {
-        match args.robust {
+        let verdict = match args.robust {
             true if end.is_serializable() => Ok(()),
             true => Err("it is not serializable".to_owned()),
             false => (self.property)(end),
+        };
+        if args.html.is_some() {
+            let token = end.token();
+            let mut coverage = self.coverage.lock().unwrap_or_else(PoisonError::into_inner);
+            coverage.count(&token, verdict.is_err());
         }
+        verdict
+    }
+
+    /// What was visited, if a page is asked for.
+    fn tree(&self) -> Option<Branch> {
+        let sessions: Vec<&str> = self.program.session_names().collect();
+        let coverage = self.coverage.lock().unwrap_or_else(PoisonError::into_inner);
+        coverage.tree(&sessions)
     }
 
     fn explorer(&self, args: &Args) -> Explorer<'_, V, L> {
@@ -387,6 +407,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
                     .map(|path| path.display().to_string()),
             }),
             groups: exploration.groups.iter().map(group).collect(),
+            tree: self.tree(),
             behaviour: exploration.counterexample.map(|found| self.behaviour(args, found)),
         }
     }
@@ -450,6 +471,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             stopped: None,
             behaviour: Some(self.behaviour(args, found)),
             groups: Vec::new(),
+            tree: None,
         })
     }
 }

@@ -2,18 +2,21 @@
 
 use super::fuzz_command::{self, CommandArgs};
 use crate::exit::{Exit, Failure};
+use crate::page_file::refuse_standard_output;
 use crate::parsers::{Style, chooser_parser, store_level_parser};
 use crate::progress::Progress;
 use crate::quantities::{count, duration};
+use crate::run_page::{self, PAGE_WIDTH, RunPage};
 use crate::write_history::{may_write, save};
 use crate::{describe_run, interrupt, output, whole_files};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_apps::{APPS, App, BENCHMARK_APPS};
+use seriatim_check::Answer;
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
 use seriatim_report::runs::fuzzed::{self, Ending, Failed, Fuzzed, Kept, Stop};
 use seriatim_runs::{Fuzz, Recording, Run, Setting};
-use seriatim_store::ChooserKind;
+use seriatim_store::{Choice, ChooserKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -81,6 +84,13 @@ pub struct Args {
     /// Where to write the history of that run as JSON Lines, for `seriatim check` and the others
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
+    /// Also write a page to look at to this file: a failing run statement by statement, with what
+    /// is to blame, and its anomalies with their pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Also write the pictures of its anomalies alone to this file, for papers and slides
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub own: CommandArgs,
 }
@@ -105,10 +115,12 @@ struct Shipped {
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let Some(app) = args.app else { return fuzz_command::run(args) };
-    let args = &args.shipped(app);
-    may_write(args.output.iter().chain(&args.save), &[])?;
+    let (pages, args) = (args, &args.shipped(app));
+    refuse_standard_output(pages.pages())?;
+    may_write(args.output.iter().chain(&args.save).chain(pages.pages()), &[])?;
     let FuzzSearch { fuzzed, broken } = search(args, interrupt::ask_next())?;
     let page = told(&fuzzed, args.format);
+    write_page(pages, &fuzzed, broken.as_ref())?;
     let Some(broken) = broken else {
         output::text(&page)?;
         return Ok(exit(&fuzzed.ending));
@@ -132,6 +144,24 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
     told?;
     Ok(Exit::Violated)
+}
+
+/// The run as a page and as pictures, as far as they are wanted.
+fn write_page(args: &Args, fuzzed: &Fuzzed<'_>, broken: Option<&BrokenRun>) -> Result<(), Failure> {
+    let (answer, checked) = match &fuzzed.ending {
+        Ending::Broke(failed) => (Answer::Violated, Some(&failed.checked)),
+        Ending::Held => (Answer::Holds, None),
+        Ending::Stopped(_) => (Answer::Undecided, None),
+    };
+    let sequence = broken.map(|broken| run_page::operations(&broken.run.history, &broken.weak));
+    let about = RunPage {
+        title: fuzzed.app.name,
+        answer,
+        text: &fuzzed::render(fuzzed, PAGE_WIDTH),
+        sequence: sequence.as_ref(),
+        run: checked.zip(broken.map(|broken| &broken.run.history)),
+    };
+    run_page::write(&args.html, &args.svg, &about)
 }
 
 /// What `seriatim fuzz cart` tells.
@@ -171,6 +201,7 @@ struct FuzzSearch {
 struct BrokenRun {
     recording: Recording,
     run: Run,
+    weak: Vec<Choice>,
 }
 
 /// The first run that fails.
@@ -222,7 +253,7 @@ fn blame(
     };
     let recording = Recording::of(app, setting, &run);
     let fuzzed = args.fuzzed(app, number, Ending::Broke(Box::new(failed)));
-    Ok(FuzzSearch { fuzzed, broken: Some(BrokenRun { recording, run }) })
+    Ok(FuzzSearch { fuzzed, broken: Some(BrokenRun { recording, run, weak }) })
 }
 
 fn exit(ending: &Ending) -> Exit {
@@ -245,6 +276,11 @@ fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
 }
 
 impl Args {
+    /// The files of pages and pictures.
+    pub fn pages(&self) -> impl Iterator<Item = &PathBuf> {
+        self.html.iter().chain(&self.svg)
+    }
+
     fn shipped(&self, app: &'static str) -> Shipped {
         Shipped {
             app,

@@ -71,13 +71,6 @@ pub struct CommandArgs {
         value_parser = count::<usize>(256, "--jobs 2")
     )]
     jobs: Option<usize>,
-    /// Also write a page to look at to this file: a failing run statement by statement, with what
-    /// is to blame, and its anomalies with their pictures
-    #[arg(long, value_name = "FILE", requires = "command")]
-    html: Option<PathBuf>,
-    /// Also write the pictures of its anomalies alone to this file, for papers and slides
-    #[arg(long, value_name = "FILE", requires = "command")]
-    svg: Option<PathBuf>,
     /// Where to write the result as JUnit's XML, for CI
     #[arg(long, value_name = "FILE", requires = "command")]
     junit: Option<PathBuf>,
@@ -94,7 +87,7 @@ impl CommandArgs {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let own = &args.own;
-    let pages = || own.html.iter().chain(&own.svg);
+    let pages = || args.pages();
     refuse_standard_output(pages())?;
     may_write(args.output.iter().chain(&args.save).chain(&own.junit).chain(pages()), &[])?;
     let is_asked_to_end = interrupt::ask_next();
@@ -519,7 +512,7 @@ fn write_page(args: &Args, tried: &Tried, kept: Option<&KeptRun>) -> Result<(), 
         sequence: kept.map(|kept| &kept.sequence),
         run: checked.zip(kept.map(|kept| &kept.history)),
     };
-    run_page::write(&args.own.html, &args.own.svg, &about)
+    run_page::write(&args.html, &args.svg, &about)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

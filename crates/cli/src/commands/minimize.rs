@@ -148,7 +148,7 @@ fn write_pages(args: &Args, small: &History, format: Format) -> Result<(), Failu
     };
     let overview = overview(small, &checked.report);
     let input = CheckedInput { checked: &checked, overview: Some(&overview) };
-    page_file::write(&args.page.html, || page::render(&[input]))?;
+    page_file::write(&args.page.html, || page::render(&[input], &[]))?;
     page_file::write(&args.page.svg, || page::svg([&checked]))
 }
 

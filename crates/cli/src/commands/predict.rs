@@ -357,7 +357,7 @@ fn write_files(args: &Args, found: &Predicted) -> Result<(), Failure> {
     write(args.dot.as_deref(), || predicted::dot::render(found))?;
     write(args.html.as_deref(), || predicted::html::render(found))?;
     let Some(path) = &args.svg else { return Ok(()) };
-    match found.predictions.first().and_then(predicted::svg) {
+    match predicted::svg(&found.predictions) {
         Some(picture) => write(Some(path), || picture),
         None => {
             output::message(&format!(

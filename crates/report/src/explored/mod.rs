@@ -76,6 +76,21 @@ pub struct Explored {
     pub behaviour: Option<Behaviour>,
     /// All counterexamples, if they were asked for.
     pub groups: Vec<Cycle>,
+    /// The histories that were looked at by how they begin, if a page is asked for.
+    pub tree: Option<Branch>,
+}
+
+/// Histories that begin alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Branch {
+    /// The last transaction that they have in common, and what it reads from.
+    pub name: String,
+    /// How many there are.
+    pub histories: u64,
+    /// How many of them violate what was asked.
+    pub counterexamples: u64,
+    /// The same by the next transaction, as far as that is told.
+    pub below: Vec<Branch>,
 }
 
 /// The early end of an exploration.

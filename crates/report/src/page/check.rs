@@ -1,28 +1,23 @@
 //! What `check` says, as a page: the verdict first, then the levels, then each kind of anomaly with
 //! its picture and its proof.
 
-use super::diagram::{cut, diagram};
+use super::diagram::cut;
+use super::frame::{self, Room};
 use super::overview::{Overview, neighbours, strip, timeline};
-use super::{draw, frame};
-use crate::checked::Checked;
-use crate::prose::{self, clean, strong};
+use super::proof;
+use crate::checked::{Checked, Unread, Unreadable};
+use crate::prose;
 use crate::style;
 use crate::text::{self, plural};
 use maud::{Markup, html};
-use seriatim_check::{AnomalyGroup, Answer, Violation};
+use seriatim_check::{AnomalyGroup, Answer};
 
-/// Larger contradictions have no picture: nobody could look at it.
-pub(super) const BOXES_MAX: usize = 40;
-/// Steps of a proof and rows of operations that are shown.
-const STEPS_MAX: usize = 200;
-const ROWS_MAX: usize = 400;
-/// Characters of what happened, where there is no room for more.
-const SUMMARY_MAX: usize = 2_000;
-/// From so many bytes on, further anomalies are told without pictures and proofs: a page stays
-/// below two megabytes.
-const BYTES_MAX: usize = 1_500_000;
+/// Characters of a paragraph that a file may make long.
+const LINE_MAX: usize = 2_000;
 /// Inputs that are told one by one.
 const INPUTS_MAX: usize = 200;
+/// Inputs that could not be checked and are told one by one.
+const UNCHECKED_MAX: usize = 500;
 
 /// An input that was checked, with what is known of the whole of it.
 #[derive(Clone, Copy, Debug)]
@@ -33,15 +28,32 @@ pub struct CheckedInput<'c> {
     pub overview: Option<&'c Overview>,
 }
 
-/// The page about inputs.
-pub fn render(inputs: &[CheckedInput<'_>]) -> String {
+/// An input that was not checked.
+#[derive(Clone, Debug)]
+pub enum Unchecked {
+    /// It could not be read.
+    Unreadable(Unreadable),
+    /// It is too large to be read.
+    Unread(Unread),
+}
+
+/// The page about inputs, and about those that could not be checked.
+pub fn render(inputs: &[CheckedInput<'_>], unchecked: &[Unchecked]) -> String {
     let title = match inputs {
-        [one] => format!("{}: isolation", clean(&one.checked.input)),
-        _ => format!("{}: isolation", plural(inputs.len() as u64, "input")),
+        [one] if unchecked.is_empty() => {
+            format!("{}: isolation", frame::title(&one.checked.input))
+        }
+        _ => format!("{}: isolation", plural((inputs.len() + unchecked.len()) as u64, "input")),
     };
-    let mut room = Room { number: 0, left: BYTES_MAX };
+    let mut room = Room::of_a_page();
+    let shown = inputs.len().min(INPUTS_MAX);
     let content = html! {
-        @for input in inputs.iter().take(INPUTS_MAX) { (one(input, &mut room)) }
+        (not_checked(unchecked, &mut room))
+        @if inputs.len() > 1 { (contents(inputs, &mut room)) }
+        @for (place, input) in inputs.iter().take(INPUTS_MAX).enumerate() {
+            // What an input does not use is for those that follow.
+            (room.share(if shown > 1 { (shown - place).min(8) } else { 1 }, |room| one(input, room)))
+        }
         @if inputs.len() > INPUTS_MAX {
             p.soft { "… and " (plural((inputs.len() - INPUTS_MAX) as u64, "other input")) "." }
         }
@@ -49,25 +61,53 @@ pub fn render(inputs: &[CheckedInput<'_>]) -> String {
     frame::page(&title, &content)
 }
 
+/// All inputs in a line each, before they are told one by one.
+fn contents(inputs: &[CheckedInput<'_>], room: &mut Room) -> Markup {
+    let line = |input: &CheckedInput<'_>| {
+        let report = &input.checked.report;
+        html! {
+            li {
+                (frame::title(&input.checked.input)) ": "
+                strong.(class(text::overall(report))) { (text::headline(report)) }
+            }
+        }
+    };
+    let (lines, more) = room.share(4, |room| room.rows(inputs, line));
+    html! {
+        nav aria-label="inputs" {
+            ul.inputs { (lines) }
+            @if more > 0 { p.soft { "… and " (plural(more as u64, "other input")) "." } }
+        }
+    }
+}
+
+/// What could not be read, with what is wrong.
+fn not_checked(unchecked: &[Unchecked], room: &mut Room) -> Markup {
+    if unchecked.is_empty() {
+        return html! {};
+    }
+    let line = |it: &Unchecked| {
+        let (name, problem) = match it {
+            Unchecked::Unreadable(it) => (&it.input, style::strip(&text::render_error(it))),
+            Unchecked::Unread(it) => (&it.input, text::too_large(it)),
+        };
+        html! {
+            li { strong { (frame::title(name)) } ": " (cut(problem.trim(), LINE_MAX)) }
+        }
+    };
+    let shown = unchecked.iter().take(UNCHECKED_MAX);
+    let (lines, _) = room.share(4, |room| room.rows(shown, line));
+    html! {
+        article.unchecked {
+            h1.bad { (plural(unchecked.len() as u64, "input")) " could not be checked" }
+            ul { (lines) }
+        }
+    }
+}
+
 /// One input as part of another page.
-pub(super) fn input(input: &CheckedInput<'_>) -> Markup {
-    one(input, &mut Room { number: 0, left: BYTES_MAX })
-}
-
-/// One of several on a page: `number` is how many anomalies come before its own.
-#[cfg(feature = "json")]
-pub(super) fn input_from(input: &CheckedInput<'_>, number: &mut usize) -> Markup {
-    // They share the room of the page as well as they can.
-    let mut room = Room { number: *number, left: BYTES_MAX / 4 };
-    let told = one(input, &mut room);
-    *number = room.number;
-    told
-}
-
-/// How many anomalies there are before, and how much a page may still grow.
-struct Room {
-    number: usize,
-    left: usize,
+pub(super) fn input(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
+    one(input, room)
 }
 
 pub(super) fn class(answer: Answer) -> &'static str {
@@ -81,22 +121,18 @@ pub(super) fn class(answer: Answer) -> &'static str {
 fn one(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
     let checked = input.checked;
     let report = &checked.report;
-    let first = room.number;
+    let head = if room.is_full() { None } else { room.fit(head(checked)) };
+    let Some(head) = head else {
+        return html! { p.soft { (frame::title(&checked.input)) ": no room left" } };
+    };
+    let first = room.pictures();
     html! {
         article {
-            h1 { (clean(&checked.input)) }
-            p.verdict.(class(text::overall(report))) { (text::headline(report)) }
-            p.soft { (text::size_line(checked)) }
-            (levels(checked))
-            @for line in lines(&text::remarks(checked)) { p.soft { (line) } }
+            (head)
             @if report.anomalies.len() > 1 {
-                ul.toc {
-                    @for (place, group) in report.anomalies.iter().enumerate() {
-                        li { a href=(format!("#a{}", first + place)) { (heading(checked, group)) } }
-                    }
-                }
+                (toc(checked, first, room))
             }
-            (strip_of(input, room))
+            (strip_of(input, first, room))
             @for (place, group) in report.anomalies.iter().enumerate() {
                 (anomaly(input, group, place, room))
             }
@@ -104,15 +140,34 @@ fn one(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
     }
 }
 
-/// The strip over the history, if there is room for it.
-fn strip_of(input: &CheckedInput<'_>, room: &mut Room) -> Markup {
-    match input.overview.map(strip) {
-        Some(strip) if strip.0.len() <= room.left => {
-            room.left -= strip.0.len();
-            strip
-        }
-        _ => html! {},
+/// The verdict, and what belongs to it.
+fn head(checked: &Checked) -> Markup {
+    let report = &checked.report;
+    html! {
+        h1 { (frame::title(&checked.input)) }
+        p.verdict.(class(text::overall(report))) { (cut(&text::headline(report), LINE_MAX)) }
+        p.soft { (text::size_line(checked)) }
+        (levels(checked))
+        @for line in lines(&text::remarks(checked)) { p.soft { (cut(&line, LINE_MAX)) } }
     }
+}
+
+fn toc(checked: &Checked, first: usize, room: &mut Room) -> Markup {
+    let line = |(place, group): (usize, &AnomalyGroup)| {
+        html! {
+            li { a href=(format!("#a{}", first + place)) { (heading(checked, group)) } }
+        }
+    };
+    let (lines, _) = room.rows(checked.report.anomalies.iter().enumerate(), line);
+    html! { ul.toc { (lines) } }
+}
+
+/// The strip over the history, if there is room for it.
+fn strip_of(input: &CheckedInput<'_>, first: usize, room: &mut Room) -> Markup {
+    let Some(overview) = input.overview else { return html! {} };
+    let groups = &input.checked.report.anomalies;
+    let kinds: Vec<&str> = groups.iter().map(|group| group.kind.info().name).collect();
+    room.fit(strip(overview, &kinds, first)).unwrap_or_default()
 }
 
 /// What the terminal shows, as paragraphs.
@@ -143,144 +198,54 @@ fn anomaly(
     place: usize,
     room: &mut Room,
 ) -> Markup {
-    let number = room.number;
-    room.number += 1;
-    let told = match room.left {
-        0 => None,
-        _ => Some(whole(input, group, place, number)),
+    let number = room.next_picture();
+    if room.is_full() {
+        return html! {};
+    }
+    let head = html! {
+        h2 { (heading(input.checked, group)) }
+        p.soft { (text::names_and_levels(group)) }
     };
-    let told = told.filter(|told| told.0.len() <= room.left);
-    let told = told.unwrap_or_else(|| {
-        room.left = 0;
-        html! { p { (cut(&prose::summary(&group.exemplar), SUMMARY_MAX)) } }
-    });
-    room.left = room.left.saturating_sub(told.0.len());
+    let Some(head) = room.fit(head) else { return html! {} };
     html! {
         section.anomaly id=(format!("a{number}")) {
-            h2 { (heading(input.checked, group)) }
-            p.soft { (text::names_and_levels(group)) }
-            (told)
+            (head)
+            (told(input, group, place, number, room))
         }
     }
 }
 
-fn whole(input: &CheckedInput<'_>, group: &AnomalyGroup, place: usize, number: usize) -> Markup {
-    let window = input.overview.and_then(|overview| overview.windows.get(place));
+/// An anomaly, its neighbours, and other instances.
+fn told(
+    input: &CheckedInput<'_>,
+    group: &AnomalyGroup,
+    place: usize,
+    number: usize,
+    room: &mut Room,
+) -> Markup {
+    let around = input.overview.and_then(|all| Some((all, all.windows.get(place)?)));
+    let (title, id) = (group.kind.info().name, number.to_string());
     html! {
-        (violation(&group.exemplar, group.kind.info().name, number))
-        @if let Some(window) = window {
-            @if let Some(timeline) = timeline(window) { (timeline) }
-            (neighbours(window, number))
+        (proof::violation(&group.exemplar, title, &id, room))
+        @if let Some((overview, window)) = around {
+            (timeline(overview, window, number).and_then(|it| room.fit(it)).unwrap_or_default())
+            (neighbours(overview, window, number, room))
         }
-        @if group.instances.len() > 1 { (instances(group)) }
-    }
-}
-
-/// A violation: the story, its picture, the proof step by step, its operations.
-pub(crate) fn violation(violation: &Violation, title: &str, number: usize) -> Markup {
-    let steps = prose::steps(violation);
-    html! {
-        p { (prose::summary(violation)) }
-        @if violation.txn_count() <= BOXES_MAX { figure.proof tabindex="0" {
-            (draw::diagram(&diagram(violation), title, number))
-            figcaption {
-                "so session order, wr a read of a write, ww one write after the other, rw a read "
-                "that missed a write, co order of commits, rt real time. Dashed: not observed, but "
-                "inferred."
-            }
-        } }
-        @if !steps.is_empty() {
-            nav.steps aria-label="steps of the proof" {
-                button type="button" data-by="-1" { "← back" }
-                button type="button" data-by="1" { "next →" }
-                button type="button" data-by="0" { "all" }
-                output { "all steps" }
-            }
-            ol.steps {
-                @for (place, step) in steps.iter().enumerate().take(STEPS_MAX) {
-                    li { (proof_step(violation, place, step)) }
-                }
-            }
-            @if steps.len() > STEPS_MAX { p.soft { "… and more steps, which `check` tells." } }
-        }
-        (operations(violation))
-    }
-}
-
-fn proof_step(violation: &Violation, place: usize, step: &str) -> Markup {
-    let cycle = prose::told_cycle(violation);
-    let edge = cycle.get(place).filter(|_| violation.alternatives.is_empty());
-    let why = edge.map(strong::derivation).unwrap_or_default();
-    html! {
-        @if why.is_empty() {
-            (step)
-        } @else {
-            details {
-                summary { (step) }
-                (nested(&why))
-            }
-        }
-    }
-}
-
-/// Lines with depths as lists in lists.
-fn nested(lines: &[(usize, String)]) -> Markup {
-    let Some((depth, _)) = lines.first() else { return html! {} };
-    let starts: Vec<usize> =
-        (0..lines.len()).filter(|&at| lines[at].0 <= *depth).chain([lines.len()]).collect();
-    html! {
-        ul.why {
-            @for pair in starts.windows(2) {
-                li {
-                    (lines[pair[0]].1)
-                    @if pair[1] > pair[0] + 1 { (nested(&lines[pair[0] + 1..pair[1]])) }
-                }
-            }
-        }
-    }
-}
-
-fn operations(violation: &Violation) -> Markup {
-    let rows = text::operation_rows(&violation.ops);
-    html! {
-        details open {
-            summary { "Operations" }
-            div.table {
-                table {
-                    thead {
-                        tr {
-                            @for name in ["transaction", "session", "operation", "where"] {
-                                th { (name) }
-                            }
-                        }
-                    }
-                    tbody {
-                        @for row in rows.into_iter().take(ROWS_MAX) {
-                            tr {
-                                td { (row[0]) }
-                                td { (row[1]) }
-                                td.act { (row[2]) }
-                                td.place { (row[3]) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
+        @if group.instances.len() > 1 { (instances(group, room)) }
     }
 }
 
 /// Instances beside the smallest, as far as the report holds them.
-fn instances(group: &AnomalyGroup) -> Markup {
+fn instances(group: &AnomalyGroup, room: &mut Room) -> Markup {
     const SHOWN_MAX: usize = 50;
     let others = || group.instances.iter().filter(|it| **it != group.exemplar);
+    let told = |it| html! { li { (cut(&prose::summary(it), LINE_MAX)) } };
+    let (shown, more) = room.share(4, |room| room.rows(others().take(SHOWN_MAX), told));
     html! {
         details {
             summary { (plural(others().count() as u64, "other instance")) }
-            ol {
-                @for instance in others().take(SHOWN_MAX) { li { (prose::summary(instance)) } }
-            }
-            @if others().count() > SHOWN_MAX {
+            ol { (shown) }
+            @if more > 0 || others().count() > SHOWN_MAX {
                 p.soft { "… and more, which `check --all` tells." }
             }
         }

@@ -9,17 +9,17 @@
 //! where no level part of any arrow is. So nothing overlaps, whatever the violation is:
 //! `tests/pictures.rs`.
 
-use crate::dot::{all_edges, edge_label, is_inferred};
+use crate::dot::{edge_label, is_inferred, served_edges};
 use crate::prose::{act, clean, told_cycle};
 use seriatim_check::{Edge, OpRef, Reason, TxnRef, Violation};
 use seriatim_history::OpKind;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How wide a character is, and how high a row.
 pub(crate) const CHAR: f64 = 7.3;
 pub(crate) const ROW: f64 = 22.0;
 /// The room around a text.
-const PAD: f64 = 8.0;
+pub(crate) const PAD: f64 = 8.0;
 /// Where the first band begins: above it are the names of the lanes.
 const TOP: f64 = 40.0;
 /// The height of a gap between bands; a label fits into it.
@@ -30,6 +30,8 @@ const BETWEEN: f64 = 16.0;
 /// Characters of a row, of the name of a lane and of a label that are shown.
 const ROW_CHARS_MAX: usize = 46;
 const LABEL_CHARS_MAX: usize = 24;
+/// Characters of what stands behind a row or a label.
+const FULL_CHARS_MAX: usize = 1_000;
 /// Rows of a box that no arrow needs.
 const ROWS_MAX: usize = 12;
 
@@ -163,6 +165,10 @@ pub struct Arrow {
     pub kind: ArrowKind,
     /// The step of the proof that speaks of it, from 0; nothing for edges that others rest on.
     pub step: Option<usize>,
+    /// The step that speaks of it or rests on it; nothing if there is no proof.
+    pub serves: Option<usize>,
+    /// The numbers of the operations between which it leads.
+    pub ops: Option<[Option<u32>; 2]>,
     /// Whether it was not observed.
     pub is_inferred: bool,
     /// Its label, as much as fits.
@@ -180,6 +186,8 @@ struct Loose {
     ends: [End; 2],
     kind: ArrowKind,
     step: Option<usize>,
+    serves: Option<usize>,
+    ops: Option<[Option<u32>; 2]>,
     is_inferred: bool,
     label: String,
 }
@@ -193,32 +201,47 @@ struct End {
 
 /// As much of a text as fits.
 pub(crate) fn cut(text: &str, chars_max: usize) -> String {
-    if text.width() <= chars_max {
+    // No character is wider than its bytes are many; those without a width are not for nothing.
+    if text.len() <= chars_max || (text.width() <= chars_max && text.len() <= 4 * chars_max) {
         return text.to_owned();
     }
-    let mut short = String::new();
-    for c in text.chars() {
-        if short.width() + c.to_string().width() >= chars_max {
-            break;
-        }
-        short.push(c);
-    }
-    short + "…"
+    let mut width = 0;
+    let fits = |c: &char| {
+        width += c.width().unwrap_or(0);
+        width < chars_max
+    };
+    text.chars().take(2 * chars_max).take_while(fits).chain(['…']).collect()
+}
+
+/// As much of a name of an input as fits, made visible.
+pub(crate) fn short(text: &str, chars_max: usize) -> String {
+    // A name may be as long as a file: what is not shown is not looked at.
+    let end = text.char_indices().nth(4 * chars_max).map_or(text.len(), |(end, _)| end);
+    cut(&clean(&text[..end]), chars_max)
 }
 
 fn width_of(text: &str) -> f64 {
     text.width() as f64 * CHAR
 }
 
+/// The edges that a picture shows: those of the proof, and what the inferred ones rest on.
+pub fn edges(violation: &Violation) -> Vec<Edge> {
+    let cycle = told_cycle(violation);
+    served_edges(&cycle).into_iter().map(|(_, edge)| edge.clone()).collect()
+}
+
 /// The picture of a violation.
 pub fn diagram(violation: &Violation) -> Diagram {
     let cycle = told_cycle(violation);
-    let edges = all_edges(&cycle);
+    let edges = served_edges(&cycle);
     let mut boxes = boxes(violation, &edges);
-    let mut arrows: Vec<Loose> =
-        edges.iter().filter_map(|edge| loose(&cycle, &boxes, edge)).collect();
+    let mut arrows: Vec<Loose> = edges.iter().filter_map(|it| loose(&cycle, &boxes, *it)).collect();
     if edges.is_empty() {
         arrows = reads(violation, &boxes);
+    }
+    // What is told choice by choice has no steps about these edges.
+    if !violation.alternatives.is_empty() {
+        arrows.iter_mut().for_each(|arrow| (arrow.step, arrow.serves) = (None, None));
     }
     shorten(&mut boxes, &mut arrows);
     let lanes = place_boxes(&mut boxes);
@@ -235,11 +258,11 @@ struct Draft<'v> {
 const NOWHERE: Area = Area { x: 0.0, y: 0.0, width: 0.0, height: 0.0 };
 
 /// The transactions with their operations, in an order in which sessions go down.
-fn boxes<'v>(violation: &'v Violation, edges: &[&'v Edge]) -> Vec<Draft<'v>> {
+fn boxes<'v>(violation: &'v Violation, edges: &[(usize, &'v Edge)]) -> Vec<Draft<'v>> {
     let mut drafts: Vec<Draft<'v>> = Vec::new();
     let mut add = |txn: &'v TxnRef, op: Option<&'v OpRef>| {
         let at = drafts.iter().position(|draft| draft.txn.id == txn.id).unwrap_or_else(|| {
-            let name = crate::prose::txn(txn);
+            let name = cut(&crate::prose::txn(txn), ROW_CHARS_MAX);
             let (rows, more, id) = (Vec::new(), 0, txn.id.map(|id| id.0));
             let placed = TxnBox { area: NOWHERE, txn: id, name, rows, more };
             drafts.push(Draft { txn, ops: Vec::new(), placed });
@@ -250,7 +273,7 @@ fn boxes<'v>(violation: &'v Violation, edges: &[&'v Edge]) -> Vec<Draft<'v>> {
             ops.push(op);
         }
     };
-    for edge in edges {
+    for (_, edge) in edges {
         add(&edge.from, None);
         add(&edge.to, None);
         operations_of(&edge.reason).into_iter().for_each(|op| add(&op.txn, Some(op)));
@@ -270,9 +293,7 @@ fn in_session_order(mut drafts: Vec<Draft<'_>>) -> Vec<Draft<'_>> {
     while !drafts.is_empty() {
         let is_free = |draft: &Draft<'_>| {
             !drafts.iter().any(|other| {
-                other.txn.session == draft.txn.session
-                    && other.txn.index < draft.txn.index
-                    && other.txn.id.is_some()
+                is_of_one_session(other.txn, draft.txn) && other.txn.index < draft.txn.index
             })
         };
         let initial = drafts.iter().position(|draft| draft.txn.id.is_none());
@@ -280,6 +301,11 @@ fn in_session_order(mut drafts: Vec<Draft<'_>>) -> Vec<Draft<'_>> {
         ordered.push(drafts.remove(next));
     }
     ordered
+}
+
+/// Whether transactions are of one session; the initial one is of none, whatever others are called.
+fn is_of_one_session(one: &TxnRef, other: &TxnRef) -> bool {
+    one.session == other.session && one.id.is_none() == other.id.is_none()
 }
 
 fn is_same(one: &OpRef, other: &OpRef) -> bool {
@@ -290,7 +316,7 @@ fn is_same(one: &OpRef, other: &OpRef) -> bool {
 }
 
 /// The operations that an edge speaks of.
-fn operations_of(reason: &Reason) -> Vec<&OpRef> {
+pub(crate) fn operations_of(reason: &Reason) -> Vec<&OpRef> {
     match reason {
         Reason::SessionOrder | Reason::Initial | Reason::RealTime { .. } => Vec::new(),
         Reason::WriteRead { write, read, .. } => vec![write, read],
@@ -304,7 +330,7 @@ fn operations_of(reason: &Reason) -> Vec<&OpRef> {
 fn row(op: &OpRef) -> Row {
     let text = act(op);
     let place = op.place.as_ref().map(|place| format!(" ({})", clean(&place.to_string())));
-    let full = text.clone() + &place.unwrap_or_default();
+    let full = cut(&(text.clone() + &place.unwrap_or_default()), FULL_CHARS_MAX);
     Row { op: op.id.map(|id| id.0), text: cut(&text, ROW_CHARS_MAX), full }
 }
 
@@ -327,7 +353,7 @@ fn end(boxes: &[Draft<'_>], txn: &TxnRef, op: Option<&OpRef>) -> Option<End> {
     Some(End { at, row })
 }
 
-fn loose(cycle: &[Edge], boxes: &[Draft<'_>], edge: &Edge) -> Option<Loose> {
+fn loose(cycle: &[Edge], boxes: &[Draft<'_>], (serves, edge): (usize, &Edge)) -> Option<Loose> {
     let ops = ends_of(&edge.reason);
     let from = end(boxes, &edge.from, ops.map(|ops| ops.0))?;
     let to = end(boxes, &edge.to, ops.map(|ops| ops.1))?;
@@ -339,7 +365,10 @@ fn loose(cycle: &[Edge], boxes: &[Draft<'_>], edge: &Edge) -> Option<Loose> {
         Reason::Overwritten { read, .. } => format!("co({})", clean(&read.key)),
         _ => clean(&edge_label(edge)),
     };
-    Some(Loose { ends: [from, to], kind, step, is_inferred, label })
+    let label = cut(&label, FULL_CHARS_MAX);
+    let ops = ops.map(|ops| [ops.0, ops.1].map(|op| op.id.map(|id| id.0)));
+    let serves = Some(step.unwrap_or(serves));
+    Some(Loose { ends: [from, to], kind, step, serves, ops, is_inferred, label })
 }
 
 /// What reads returned, for violations that need no order.
@@ -350,9 +379,11 @@ fn reads(violation: &Violation, boxes: &[Draft<'_>]) -> Vec<Loose> {
         for write in violation.ops.iter().filter(|op| op.kind.is_write()).filter(is_source) {
             let ends = (end(boxes, &write.txn, Some(write)), end(boxes, &read.txn, Some(read)));
             if let (Some(from), Some(to)) = ends {
-                let label = format!("wr({})", clean(&read.key));
-                let (kind, step, is_inferred) = (ArrowKind::Read, None, false);
-                arrows.push(Loose { ends: [from, to], kind, step, is_inferred, label });
+                let label = cut(&format!("wr({})", clean(&read.key)), FULL_CHARS_MAX);
+                let ops = Some([write, read].map(|op| op.id.map(|id| id.0)));
+                let (kind, ends) = (ArrowKind::Read, [from, to]);
+                let (step, serves, is_inferred) = (None, None, false);
+                arrows.push(Loose { ends, kind, step, serves, ops, is_inferred, label });
             }
         }
     }
@@ -391,14 +422,15 @@ fn shorten(boxes: &mut [Draft<'_>], arrows: &mut [Loose]) {
 
 /// Gives each box its band and its lane; the lanes.
 fn place_boxes(boxes: &mut [Draft<'_>]) -> Vec<Lane> {
-    let mut names: Vec<&str> = Vec::new();
+    // One transaction of each session stands for it.
+    let mut sessions: Vec<&TxnRef> = Vec::new();
     for draft in boxes.iter() {
-        if !names.contains(&draft.txn.session.as_str()) {
-            names.push(&draft.txn.session);
+        if !sessions.iter().any(|known| is_of_one_session(known, draft.txn)) {
+            sessions.push(draft.txn);
         }
     }
-    let widest = |name: &str| {
-        let own = boxes.iter().filter(|draft| draft.txn.session == name);
+    let widest = |session: &TxnRef, name: &str| {
+        let own = boxes.iter().filter(|draft| is_of_one_session(draft.txn, session));
         let texts = own.flat_map(|draft| {
             draft
                 .placed
@@ -407,20 +439,22 @@ fn place_boxes(boxes: &mut [Draft<'_>]) -> Vec<Lane> {
                 .map(|row| width_of(&row.text))
                 .chain([width_of(&draft.placed.name), width_of(&more(draft.placed.more))])
         });
-        texts.fold(width_of(&cut(&lane_name(name), ROW_CHARS_MAX)), f64::max) + 2.0 * PAD
+        texts.fold(width_of(name), f64::max) + 2.0 * PAD
     };
     let mut x = PAD;
-    let mut lanes: Vec<Lane> = names
+    let mut lanes: Vec<Lane> = sessions
         .iter()
-        .map(|name| {
-            let area = Area { x, y: 0.0, width: widest(name), height: 0.0 };
+        .map(|session| {
+            let name = cut(&lane_name(session), ROW_CHARS_MAX);
+            let area = Area { x, y: 0.0, width: widest(session, &name), height: 0.0 };
             x += area.width + BETWEEN;
-            Lane { area, name: cut(&lane_name(name), ROW_CHARS_MAX) }
+            Lane { area, name }
         })
         .collect();
     let mut y = TOP;
     for draft in boxes.iter_mut() {
-        let lane = names.iter().position(|name| *name == draft.txn.session).unwrap_or(0);
+        let own = sessions.iter().position(|it| is_of_one_session(it, draft.txn));
+        let lane = own.unwrap_or(0);
         let lines = 1 + draft.placed.rows.len() + usize::from(draft.placed.more > 0);
         let Area { x, width, .. } = lanes[lane].area;
         draft.placed.area = Area { x, y, width, height: lines as f64 * ROW + PAD };
@@ -437,11 +471,10 @@ pub(crate) fn more(count: usize) -> String {
     if count == 0 { String::new() } else { format!("… and {count} more") }
 }
 
-fn lane_name(session: &str) -> String {
-    if session.is_empty() {
-        "initial state".to_owned()
-    } else {
-        format!("session {}", clean(session))
+fn lane_name(of: &TxnRef) -> String {
+    match of.id {
+        None => "initial state".to_owned(),
+        Some(_) => format!("session {}", clean(&of.session)),
     }
 }
 
@@ -511,6 +544,8 @@ fn place_arrows(boxes: Vec<Draft<'_>>, mut lanes: Vec<Lane>, loose: Vec<Loose>) 
                 to: to.at,
                 kind: arrow.kind,
                 step: arrow.step,
+                serves: arrow.serves,
+                ops: arrow.ops,
                 is_inferred: arrow.is_inferred,
                 label,
                 full: arrow.label,

@@ -2,12 +2,13 @@
 //! by session, and what the checker says of it.
 
 use super::check::{CheckedInput, class, input};
-use super::frame;
+use super::diagram::short;
+use super::frame::{self, Room};
+use super::tree::tree;
 use crate::explored::{
     Behaviour, Cycle, Explored, Txn, again, headline, numbers, operation_text, remarks,
     told_aborted,
 };
-use crate::prose::clean;
 use crate::text::grouped;
 use maud::{Markup, html};
 use seriatim_check::Answer;
@@ -16,27 +17,42 @@ use seriatim_check::Answer;
 const TXNS_MAX: usize = 60;
 const OPERATIONS_MAX: usize = 60;
 const SESSIONS_MAX: usize = 24;
+/// Characters of a word and of a sentence.
+const WORD_MAX: usize = 200;
+const SENTENCE_MAX: usize = 2_000;
 /// Groups of counterexamples that a page shows.
 const GROUPS_MAX: usize = 200;
 
 /// The page.
 pub fn explored(explored: &Explored) -> String {
+    let mut room = Room::of_a_page();
     let content = html! {
         article {
-            h1 { (clean(&explored.input)) }
-            p.verdict.(class(explored.outcome)) { (headline(explored)) }
-            p.soft { (numbers(explored)) }
-            @for line in remarks(explored) { p { (line) } }
+            h1 { (frame::title(&explored.input)) }
+            p.verdict.(class(explored.outcome)) { (sentence(&headline(explored))) }
+            p.soft { (sentence(&numbers(explored))) }
+            @for line in remarks(explored) { p { (sentence(&line)) } }
             h2 { "What was covered" }
             (coverage(explored))
-            @if let Some(behaviour) = &explored.behaviour { (story(explored, behaviour)) }
-            @if !explored.groups.is_empty() { (groups(explored)) }
+            (explored.tree.as_ref().and_then(tree).and_then(|it| room.fit(it)).unwrap_or_default())
+            @if let Some(behaviour) = &explored.behaviour {
+                (room.share(3, |room| story(explored, behaviour, room)))
+            }
+            @if !explored.groups.is_empty() { (room.share(3, |room| groups(explored, room))) }
         }
         @if let Some(behaviour) = &explored.behaviour {
-            (input(&CheckedInput { checked: &behaviour.checked, overview: None }))
+            (input(&CheckedInput { checked: &behaviour.checked, overview: None }, &mut room))
         }
     };
     frame::page(&explored.input, &content)
+}
+
+fn word(text: &str) -> String {
+    short(text, WORD_MAX)
+}
+
+fn sentence(text: &str) -> String {
+    short(text, SENTENCE_MAX)
 }
 
 /// The tree of behaviours by where its branches ended.
@@ -54,9 +70,15 @@ fn coverage(explored: &Explored) -> Markup {
     let all: u64 = parts.iter().map(|(count, ..)| count).sum();
     let of_all = |count: u64| format!("{:.1} %", count as f64 * 100.0 / all.max(1) as f64);
     html! {
-        div.table {
+        div.table tabindex="0" {
             table.counts {
-                thead { tr { th { "ends of branches" } th { "how many" } th { "of all" } } }
+                thead {
+                    tr {
+                        @for name in ["ends of branches", "how many", "of all"] {
+                            th scope="col" { (name) }
+                        }
+                    }
+                }
                 tbody {
                     @for (count, class, name) in parts.iter().filter(|(count, ..)| *count > 0) {
                         tr {
@@ -82,26 +104,28 @@ fn coverage(explored: &Explored) -> Markup {
     }
 }
 
-fn story(explored: &Explored, behaviour: &Behaviour) -> Markup {
+fn story(explored: &Explored, behaviour: &Behaviour, room: &mut Room) -> Markup {
     let sessions = || behaviour.sessions.iter().take(SESSIONS_MAX);
+    let names = html! { @for it in sessions() { th scope="col" { (word(&it.session)) } } };
+    let Some(names) = room.fit(names) else { return html! {} };
     html! {
         h2 { @if behaviour.reason.is_some() { "Counterexample" } @else { "The behaviour" } }
-        @if let Some(reason) = &behaviour.reason { p { (clean(reason)) "." } }
+        @if let Some(reason) = &behaviour.reason { p { (sentence(reason)) "." } }
         div.table tabindex="0" {
             table.grid {
                 thead {
-                    tr { @for it in sessions() { th scope="col" { (clean(&it.session)) } } }
+                    tr { (names) }
                 }
                 tbody {
                     tr {
                         @for it in sessions() {
+                            @let shown = it.transactions.iter().take(TXNS_MAX);
+                            @let part = |room: &mut Room| room.rows(shown, transaction);
+                            @let (txns, left_out) = room.share(2, part);
+                            @let more = left_out + it.transactions.len().saturating_sub(TXNS_MAX);
                             td {
-                                @for txn in it.transactions.iter().take(TXNS_MAX) {
-                                    (transaction(txn))
-                                }
-                                @if it.transactions.len() > TXNS_MAX {
-                                    p.soft { "… and " (it.transactions.len() - TXNS_MAX) " more" }
-                                }
+                                (txns)
+                                @if more > 0 { p.soft { "… and " (more) " more" } }
                             }
                         }
                     }
@@ -116,18 +140,18 @@ fn story(explored: &Explored, behaviour: &Behaviour) -> Markup {
         @if behaviour.sessions.len() > SESSIONS_MAX {
             p.soft { "… and " (behaviour.sessions.len() - SESSIONS_MAX) " more sessions." }
         }
-        @if let Some(aborted) = told_aborted(behaviour) { p { (aborted) } }
-        p { "See it again: " code { (again(explored, behaviour)) } }
+        @if let Some(aborted) = told_aborted(behaviour) { p { (sentence(&aborted)) } }
+        p { "See it again: " code { (sentence(&again(explored, behaviour))) } }
     }
 }
 
 fn transaction(txn: &Txn) -> Markup {
     html! {
         div.txn {
-            strong { (clean(&txn.name)) }
+            strong { (word(&txn.name)) }
             @if !txn.committed { span.open { " aborted" } }
             @for operation in txn.operations.iter().take(OPERATIONS_MAX) {
-                div { code { (operation_text(operation)) } }
+                div { code { (word(&operation_text(operation))) } }
             }
             @if txn.operations.len() > OPERATIONS_MAX {
                 div.soft { "… and " (txn.operations.len() - OPERATIONS_MAX) " more" }
@@ -139,34 +163,40 @@ fn transaction(txn: &Txn) -> Markup {
 /// What a session knows in the end.
 fn local(behaviour: &Behaviour, session: &str) -> String {
     let found = behaviour.locals.iter().find(|(name, _)| name == session);
-    found.map(|(_, local)| clean(local)).unwrap_or_default()
+    found.map(|(_, local)| sentence(local)).unwrap_or_default()
 }
 
-fn groups(explored: &Explored) -> Markup {
+fn groups(explored: &Explored, room: &mut Room) -> Markup {
     let row = |group: &Cycle| {
         html! {
             tr {
                 td.number { (grouped(group.count)) }
-                td { (clean(&group.cycle)) }
-                td { (clean(&group.reason)) }
-                td { code { (clean(&group.token)) } }
+                td { (sentence(&group.cycle)) }
+                td { (sentence(&group.reason)) }
+                td { code { (sentence(&group.token)) } }
             }
         }
     };
+    let (rows, left_out) = room.rows(explored.groups.iter().take(GROUPS_MAX), row);
+    let more = left_out + explored.groups.len().saturating_sub(GROUPS_MAX);
     html! {
         h2 { "Counterexamples by the cycle that they show" }
         p.soft {
-            "See the first of each again with " code { (explored.command) " --replay TOKEN" } "."
+            "See the first of each again with " code { (sentence(&explored.command)) " --replay TOKEN" } "."
         }
         label { "Only with " input type="search" data-filters="groups" placeholder="a word"; }
         div.table tabindex="0" {
             table id="groups" {
-                thead { tr { th { "how many" } th { "cycle" } th { "why" } th { "token" } } }
-                tbody { @for group in explored.groups.iter().take(GROUPS_MAX) { (row(group)) } }
+                thead {
+                    tr {
+                        @for name in ["how many", "cycle", "why", "token"] {
+                            th scope="col" { (name) }
+                        }
+                    }
+                }
+                tbody { (rows) }
             }
         }
-        @if explored.groups.len() > GROUPS_MAX {
-            p.soft { "… and " (explored.groups.len() - GROUPS_MAX) " more." }
-        }
+        @if more > 0 { p.soft { "… and " (more) " more." } }
     }
 }

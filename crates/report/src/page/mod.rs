@@ -20,29 +20,46 @@ pub mod live;
 mod overview;
 #[cfg(feature = "json")]
 pub mod play;
+pub(crate) mod proof;
+pub mod sequence;
+pub mod timeline;
 mod told;
+pub mod tree;
 
 #[cfg(feature = "json")]
-pub use audited::audited;
-pub(crate) use check::violation;
-pub use check::{CheckedInput, render};
+pub use audited::{RateBar, audited, rates};
+pub use check::{CheckedInput, Unchecked, render};
 pub use explored::explored;
-pub use overview::{Neighbour, Overview, Strip, Window};
+pub use overview::{Lasting, Mark, Neighbour, Overview, Strip, Window};
 pub use told::{Asked, Sequence, Told, told};
 
 use crate::checked::Checked;
 use crate::prose::clean;
+use seriatim_check::Violation;
 
 /// The pictures of all anomalies of `inputs`, as one file.
 pub fn svg<'c>(inputs: impl IntoIterator<Item = &'c Checked>) -> String {
     let pictures: Vec<_> = inputs
         .into_iter()
         .flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)))
-        .map(|(checked, group)| {
+        .flat_map(|(checked, group)| {
             let title = format!("{}: {}", clean(&checked.input), group.kind.info().name);
-            let has_room = group.exemplar.txn_count() <= check::BOXES_MAX;
-            (title, has_room.then(|| diagram::diagram(&group.exemplar)))
+            drawn(&title, &group.exemplar)
         })
         .collect();
     draw::file(&pictures)
+}
+
+/// The picture of a violation with its title, or one for each choice; none for what is too large.
+pub(crate) fn drawn(title: &str, violation: &Violation) -> Vec<(String, Option<diagram::Diagram>)> {
+    let one = |title: String, it: &Violation| {
+        (title, proof::has_picture(it).then(|| diagram::diagram(it)))
+    };
+    if violation.alternatives.is_empty() {
+        return vec![one(title.to_owned(), violation)];
+    }
+    let choices = violation.alternatives.iter().take(proof::CHOICES_MAX).enumerate();
+    choices
+        .map(|(place, choice)| one(format!("{title}, choice {}", place + 1), &choice.violation))
+        .collect()
 }

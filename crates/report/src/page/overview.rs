@@ -1,22 +1,34 @@
 //! The whole history in a strip, and the neighbourhood of an anomaly: what a caller who has the
-//! history has counted and picked, and how it is drawn.
+//! history has counted and picked, and how it is drawn. Where things stand is decided in
+//! `timeline.rs`.
 
-use super::diagram::cut;
+use super::diagram::{cut, short};
 use super::draw::n;
+use super::frame::Room;
+use super::timeline::{Bar, Timeline};
 use crate::prose::clean;
 use crate::text::{grouped, plural};
 use maud::{Markup, html};
+use seriatim_history::TimeUnit;
 
 /// A history, counted: how many transactions of each session fall into each part of it.
 #[derive(Clone, Debug, Default)]
 pub struct Overview {
     /// How many transactions there are.
     pub transactions: u64,
-    /// The sessions that are shown by themselves, and one for all others if there are too many.
+    /// The sessions that are shown by themselves.
     pub sessions: Vec<Strip>,
-    /// Whether the parts are parts of the time from the first begin to the last end, and not of
-    /// the sessions.
-    pub by_time: bool,
+    /// All others together, if there are too many.
+    pub others: Option<Strip>,
+    /// From the first begin to the last end, if the parts are parts of that time, and not of the
+    /// sessions.
+    pub span: Option<(i64, i64)>,
+    /// What times count.
+    pub unit: TimeUnit,
+    /// How many transactions the longest session has.
+    pub longest: u32,
+    /// How many transactions are in no part, because no time of theirs is known.
+    pub timeless: u64,
     /// What is around each anomaly, in the order of the report.
     pub windows: Vec<Window>,
 }
@@ -28,8 +40,17 @@ pub struct Strip {
     pub name: String,
     /// How many transactions fall into each part.
     pub counts: Vec<u32>,
-    /// The parts in which transactions of anomalies are.
-    pub marks: Vec<u32>,
+    /// Where transactions of anomalies are.
+    pub marks: Vec<Mark>,
+}
+
+/// A part of a session that has transactions of an anomaly.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    /// The part.
+    pub part: u32,
+    /// The anomaly, by its place in the report.
+    pub anomaly: usize,
 }
 
 /// Transactions that were at work when an anomaly happened, and those of the anomaly.
@@ -39,6 +60,36 @@ pub struct Window {
     pub txns: Vec<Neighbour>,
     /// How many others fall into the same time and are not shown.
     pub more: u64,
+    /// The keys that the anomaly is about.
+    pub keys: Vec<String>,
+    /// The sessions that it is about.
+    pub sessions: Vec<String>,
+}
+
+/// When a transaction began and ended, as far as that is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lasting {
+    /// When it began.
+    pub begin: Option<i64>,
+    /// When it ended; nothing if nobody saw it end.
+    pub end: Option<i64>,
+}
+
+impl Lasting {
+    /// Begin and end as histories have them: the least and the largest number stand for what is
+    /// not known.
+    pub fn of((begin, end): (i64, i64)) -> Lasting {
+        Lasting {
+            begin: (begin != i64::MIN).then_some(begin),
+            end: (end != i64::MAX).then_some(end),
+        }
+    }
+
+    /// The first and the last time that is known of it.
+    pub fn known(self) -> Option<(i64, i64)> {
+        let first = self.begin.or(self.end)?;
+        Some((first, self.end.unwrap_or(first).max(first)))
+    }
 }
 
 /// A transaction of a window.
@@ -49,7 +100,7 @@ pub struct Neighbour {
     /// Its session.
     pub session: String,
     /// When it began and ended.
-    pub times: Option<(i64, i64)>,
+    pub times: Option<Lasting>,
     /// What it did, with values, or its statements.
     pub acts: Vec<String>,
     /// How many operations are not told.
@@ -60,37 +111,212 @@ pub struct Neighbour {
     pub note: Option<&'static str>,
 }
 
-const WIDTH: f64 = 960.0;
-const NAME: f64 = 130.0;
+pub(super) const WIDTH: f64 = 960.0;
+pub(super) const NAME: f64 = 130.0;
+/// How wide what is between names and the right edge is.
+pub(super) const PLANE: f64 = WIDTH - NAME - 10.0;
 const LINE: f64 = 16.0;
 /// Parts that are drawn with different strength.
 const SHADES: f64 = 5.0;
+/// What a plane measures in its own coordinates, whatever it shows.
+pub(super) const ACROSS: f64 = 1_000.0;
+/// How many anomalies are told in the text below the strip.
+const TOLD_MAX: usize = 30;
+/// Characters of what an anomaly is about, and of a name or a cell.
+const ABOUT_MAX: usize = 300;
 
-/// The strip over all transactions.
-pub(crate) fn strip(overview: &Overview) -> Markup {
-    let most = overview.sessions.iter().flat_map(|it| &it.counts).copied().max().unwrap_or(0);
-    let height = overview.sessions.len() as f64 * LINE + 22.0;
-    let axis = if overview.by_time { "time" } else { "place in the session" };
+/// A time in words, from the beginning of the history.
+pub(super) fn moment(at: f64, unit: TimeUnit) -> String {
+    let TimeUnit::Nanoseconds = unit else { return format!("{}", at.round()) };
+    let (size, name, digits) = match at.abs() {
+        1e9.. => (1e9, "s", 6),
+        1e6.. => (1e6, "ms", 3),
+        1e3.. => (1e3, "µs", 3),
+        _ => (1.0, "ns", 0),
+    };
+    let text = format!("{:.digits$}", at / size);
+    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {name}")
+}
+
+impl Overview {
+    /// Times are told from the beginning of the history if they have a unit.
+    fn origin(&self) -> f64 {
+        match (self.unit, self.span) {
+            (TimeUnit::Nanoseconds, Some((first, _))) => first as f64,
+            _ => 0.0,
+        }
+    }
+
+    fn at(&self, time: i64) -> String {
+        moment(time as f64 - self.origin(), self.unit)
+    }
+
+    fn unit_code(&self) -> &'static str {
+        match self.unit {
+            TimeUnit::Nanoseconds => "ns",
+            TimeUnit::Unknown => "",
+        }
+    }
+
+    fn parts(&self) -> usize {
+        self.sessions.iter().map(|it| it.counts.len()).max().unwrap_or(0).max(1)
+    }
+
+    /// The first and the last part in which an anomaly is.
+    fn parts_of(&self, anomaly: usize) -> Option<(u32, u32)> {
+        let all = self.sessions.iter().chain(&self.others).flat_map(|it| &it.marks);
+        let own = || all.clone().filter(|mark| mark.anomaly == anomaly).map(|mark| mark.part);
+        Some((own().min()?, own().max()?))
+    }
+}
+
+/// A heading of an axis: values at fifths of it, which a script writes anew when it looks closer.
+fn ticks(first: f64, last: f64, unit: TimeUnit, y: f64) -> Markup {
+    let at = |place: usize| place as f64 * ACROSS / 4.0;
     html! {
-        figure tabindex="0" {
-            svg.picture.wide viewBox=(format!("0 0 {} {}", n(WIDTH), n(height)))
-                role="img" aria-label=(format!("all transactions by session and {axis}")) {
-                @for (line, session) in overview.sessions.iter().enumerate() {
-                    (session_strip(session, line as f64 * LINE, most))
-                }
-                text.tick x=(n((NAME + WIDTH) / 2.0)) y=(n(height - 6.0)) { (axis) " →" }
-            }
-            figcaption {
-                (plural(overview.transactions, "transaction"))
-                "; the darker, the more; frames are where the anomalies below are."
+        @for place in 0..=4 {
+            text.tick data-at=(n(at(place))) y=(n(y))
+                x=(n(NAME + at(place) / ACROSS * PLANE))
+                text-anchor=(["start", "middle", "middle", "middle", "end"][place]) {
+                (moment(first + (last - first) * at(place) / ACROSS, unit))
             }
         }
     }
 }
 
-fn session_strip(session: &Strip, y: f64, most: u32) -> Markup {
-    let step = (WIDTH - NAME) / session.counts.len().max(1) as f64;
-    let x = |part: usize| NAME + part as f64 * step;
+/// Buttons that look closer, and a choice of what to look at.
+fn zoom(picks: &[(String, String)]) -> Markup {
+    html! {
+        nav.zoom aria-label="zoom" {
+            button type="button" data-zoom="closer" { "closer" }
+            button type="button" data-zoom="wider" { "wider" }
+            button type="button" data-zoom="all" { "all" }
+            @if !picks.is_empty() {
+                select aria-label="around which anomaly" {
+                    option value="" { "the whole history" }
+                    @for (value, name) in picks { option value=(value) { (name) } }
+                }
+            }
+        }
+    }
+}
+
+/// The strip over all transactions; `kinds` are those of the anomalies, the first of which has
+/// this number on the page.
+pub(crate) fn strip(overview: &Overview, kinds: &[&str], first: usize) -> Markup {
+    let single = overview.sessions.iter().flat_map(|it| &it.counts).copied().max().unwrap_or(0);
+    let lines = overview.sessions.len() + usize::from(overview.others.is_some());
+    let plane = lines as f64 * LINE;
+    let axis = if overview.span.is_some() { "time" } else { "place in the session" };
+    let (start, end) = match overview.span {
+        Some((start, end)) => (start as f64 - overview.origin(), end as f64 - overview.origin()),
+        None => (0.0, f64::from(overview.longest)),
+    };
+    let unit = if overview.span.is_some() { overview.unit } else { TimeUnit::Unknown };
+    let code = if overview.span.is_some() { overview.unit_code() } else { "" };
+    let id = format!("s{first}");
+    let name = |place: usize| format!("anomaly {} ({})", place + 1, kinds[place]);
+    let step = ACROSS / overview.parts() as f64;
+    let picks = (0..kinds.len().min(TOLD_MAX)).filter_map(|place| {
+        let (from, to) = overview.parts_of(place)?;
+        let around = [f64::from(from), f64::from(to + 1)].map(|part| n(part * step));
+        Some((around.join(" "), name(place)))
+    });
+    let marks = Marks { overview, kinds, first, id: &id };
+    html! {
+        figure.overview tabindex="0" data-first=(start) data-last=(end) data-unit=(code) {
+            (zoom(&picks.collect::<Vec<_>>()))
+            svg.picture.wide viewBox=(format!("0 0 {} {}", n(WIDTH), n(plane + 22.0)))
+                role="group" aria-label=(format!("all transactions by session and {axis}")) {
+                @for (line, session) in overview.sessions.iter().chain(&overview.others).enumerate() {
+                    text x="0" y=(n(line as f64 * LINE + 12.0)) {
+                        (short(&session.name, 17))
+                        title { (short(&session.name, ABOUT_MAX)) }
+                    }
+                }
+                svg.plane x=(n(NAME)) y="0" width=(n(PLANE)) height=(n(plane))
+                    preserveAspectRatio="none"
+                    viewBox=(format!("0 0 {ACROSS} {}", n(plane))) {
+                    @for (line, session) in overview.sessions.iter().enumerate() {
+                        (session_strip(session, line, single, step, &marks))
+                    }
+                    @if let Some(others) = &overview.others {
+                        @let most = others.counts.iter().copied().max().unwrap_or(0);
+                        (session_strip(others, overview.sessions.len(), most, step, &marks))
+                    }
+                }
+                (ticks(start, end, unit, plane + 16.0))
+            }
+            figcaption {
+                (plural(overview.transactions, "transaction")) " by session and " (axis)
+                "; the darker, the more (the darkest part of a session has "
+                (plural(u64::from(single), "transaction")) "). "
+                @if overview.others.is_some() { "The others have a scale of their own. " }
+                @if overview.timeless > 0 {
+                    (plural(overview.timeless, "transaction")) " without a time: not shown. "
+                }
+                "Frames are where the anomalies below are."
+            }
+        }
+        @if !kinds.is_empty() {
+            label { "Only with " input type="search" data-filters=(id)
+                placeholder="a session, a key, a kind"; }
+            ul.where {
+                @for place in 0..kinds.len().min(TOLD_MAX) { (whereabouts(&marks, place)) }
+            }
+        }
+    }
+}
+
+/// What frames are about.
+struct Marks<'m> {
+    overview: &'m Overview,
+    kinds: &'m [&'m str],
+    /// The number of the first anomaly on the page.
+    first: usize,
+    id: &'m str,
+}
+
+impl Marks<'_> {
+    /// What an anomaly is about, for a filter.
+    fn about(&self, anomaly: usize) -> String {
+        let kind = self.kinds.get(anomaly).copied().unwrap_or_default();
+        let window = self.overview.windows.get(anomaly);
+        let names = window.map(|it| [it.sessions.join(" "), it.keys.join(" ")].join(" "));
+        short(&format!("{kind} {}", names.unwrap_or_default()), ABOUT_MAX)
+    }
+}
+
+/// A sentence: where an anomaly is.
+fn whereabouts(marks: &Marks<'_>, place: usize) -> Markup {
+    let Marks { overview, kinds, first, .. } = *marks;
+    let Some(window) = overview.windows.get(place) else { return html! {} };
+    let known = || {
+        let guilty = window.txns.iter().filter(|txn| txn.is_guilty);
+        guilty.filter_map(|txn| txn.times.and_then(Lasting::known))
+    };
+    let times = known().map(|it| it.0).min().zip(known().map(|it| it.1).max());
+    let sessions: Vec<String> = window.sessions.iter().map(|it| clean(it)).collect();
+    let keys: Vec<String> = window.keys.iter().map(|it| clean(it)).collect();
+    html! {
+        li data-of=(marks.id) data-about=(marks.about(place)) {
+            a href=(format!("#a{}", first + place)) { (kinds[place]) }
+            @if let Some((from, to)) = times {
+                ": from " (overview.at(from)) " to " (overview.at(to))
+                @if overview.unit == TimeUnit::Nanoseconds { " after the beginning" }
+            }
+            @if !sessions.is_empty() {
+                ", sessions " (cut(&sessions.join(", "), ABOUT_MAX))
+            }
+            @if !keys.is_empty() { ", keys " (cut(&keys.join(", "), ABOUT_MAX)) }
+        }
+    }
+}
+
+fn session_strip(session: &Strip, line: usize, most: u32, step: f64, marks: &Marks<'_>) -> Markup {
+    let y = line as f64 * LINE;
+    let x = |part: usize| part as f64 * step;
     // Runs of parts that look alike are one rectangle.
     let shade = |count: u32| match count {
         0 => 0.0,
@@ -105,96 +331,142 @@ fn session_strip(session: &Strip, y: f64, most: u32) -> Markup {
         }
     }
     html! {
-        text x="0" y=(n(y + 12.0)) {
-            (cut(&clean(&session.name), 17))
-            title { (clean(&session.name)) }
+        g data-of=(marks.id) data-about=(short(&session.name, ABOUT_MAX)) {
+            @for (start, end, strength) in runs.into_iter().filter(|run| run.2 > 0.0) {
+                rect.cell x=(n(x(start))) y=(n(y + 2.0)) width=(n(x(end) - x(start)))
+                    height=(n(LINE - 4.0)) opacity=(n(0.15 + 0.85 * strength)) {}
+            }
         }
-        @for (start, end, strength) in runs.into_iter().filter(|run| run.2 > 0.0) {
-            rect.cell x=(n(x(start))) y=(n(y + 2.0)) width=(n(x(end) - x(start)))
-                height=(n(LINE - 4.0)) opacity=(n(0.15 + 0.85 * strength)) {}
-        }
-        @for &mark in &session.marks {
-            rect.mark x=(n(x(mark as usize) - 2.0)) y=(n(y + 1.0)) width=(n(step.max(2.0) + 4.0))
-                height=(n(LINE - 2.0)) {}
+        @for (place, mark) in session.marks.iter().enumerate() {
+            // Marks of several anomalies share their part.
+            @let same = |it: &&Mark| it.part == mark.part;
+            @let wide = step / session.marks.iter().filter(same).count() as f64;
+            @let before = session.marks[..place].iter().filter(same).count() as f64;
+            @let kind = marks.kinds.get(mark.anomaly).copied().unwrap_or_default();
+            a href=(format!("#a{}", marks.first + mark.anomaly))
+                aria-label=(format!("to anomaly {}: {kind}", mark.anomaly + 1))
+                data-of=(marks.id) data-about=(marks.about(mark.anomaly)) {
+                rect.mark x=(n(x(mark.part as usize) + before * wide)) y=(n(y + 1.0))
+                    width=(n(wide))
+                    height=(n(LINE - 2.0)) {}
+            }
         }
     }
 }
 
 /// Transactions as bars on an axis of time; nothing if no times are known.
-pub(crate) fn timeline(window: &Window) -> Option<Markup> {
-    let times = || window.txns.iter().filter_map(|txn| txn.times);
-    let (start, end) = (times().map(|it| it.0).min()?, times().map(|it| it.1).max()?);
-    let span = (end as f64 - start as f64).max(1.0);
-    let x = |time: i64| NAME + (time as f64 - start as f64) / span * (WIDTH - NAME - 10.0);
-    let mut sessions: Vec<&str> = Vec::new();
-    for txn in &window.txns {
-        if !sessions.contains(&txn.session.as_str()) {
-            sessions.push(&txn.session);
-        }
-    }
-    let line = |session: &str| sessions.iter().position(|it| *it == session).unwrap_or(0) as f64;
-    let height = sessions.len() as f64 * (LINE + 4.0) + 26.0;
+pub(crate) fn timeline(overview: &Overview, window: &Window, number: usize) -> Option<Markup> {
+    let drawn = Timeline::of(window)?;
+    let (start, end) = (drawn.first as f64, drawn.last as f64);
+    let origin = overview.origin();
+    let id = format!("n{number}");
+    let focus = format!("{} {}", n(drawn.guilty.0), n(drawn.guilty.1));
     Some(html! {
-        figure tabindex="0" {
-            svg.picture.wide viewBox=(format!("0 0 {} {}", n(WIDTH), n(height)))
-                role="img" aria-label="transactions on an axis of time" {
-                @for session in &sessions {
-                    text x="0" y=(n(line(session) * (LINE + 4.0) + 13.0)) {
-                        (cut(&clean(session), 17))
+        figure.timeline tabindex="0" data-first=(start - origin) data-last=(end - origin)
+            data-unit=(overview.unit_code()) data-focus=(focus) {
+            (zoom(&[]))
+            svg.picture.wide viewBox=(format!("0 0 {} {}", n(WIDTH), n(drawn.height + 26.0)))
+                role="group" aria-label="transactions on an axis of time" {
+                @for (y, name) in &drawn.names {
+                    text x="0" y=(n(*y)) {
+                        (short(name, 17))
+                        title { (short(name, ABOUT_MAX)) }
                     }
                 }
-                @for txn in &window.txns {
-                    @if let Some((begin, end)) = txn.times {
-                        rect.bar.guilty[txn.is_guilty] x=(n(x(begin)))
-                            y=(n(line(&txn.session) * (LINE + 4.0) + 3.0))
-                            width=(n((x(end) - x(begin)).max(2.0))) height=(n(LINE - 4.0)) rx="2" {
-                            title { (clean(&txn.name)) ": " (begin) " to " (end) }
-                        }
-                    }
+                svg.plane x=(n(NAME)) y="0" width=(n(PLANE)) height=(n(drawn.height))
+                    preserveAspectRatio="none"
+                    viewBox=(format!("0 0 {ACROSS} {}", n(drawn.height))) {
+                    @for bar in &drawn.bars { (timed(overview, window, bar, &id)) }
                 }
-                line.axis x1=(n(NAME)) x2=(n(WIDTH - 10.0)) y1=(n(height - 22.0))
-                    y2=(n(height - 22.0)) {}
-                text.tick x=(n(NAME + 30.0)) y=(n(height - 6.0)) { (start) }
-                text.tick x=(n(WIDTH - 60.0)) y=(n(height - 6.0)) { (end) }
+                line.axis x1=(n(NAME)) x2=(n(NAME + PLANE)) y1=(n(drawn.height + 4.0))
+                    y2=(n(drawn.height + 4.0)) {}
+                (ticks(start - origin, end - origin, overview.unit, drawn.height + 20.0))
             }
-            figcaption { "When transactions began and ended; those of the anomaly stand out." }
+            figcaption {
+                "When transactions began and ended; those of the anomaly stand out. "
+                @if drawn.bars.iter().any(|bar| bar.is_endless) {
+                    "Bars with a dashed frame have no known begin or never ended. "
+                }
+                @if overview.unit == TimeUnit::Nanoseconds {
+                    "Times are from the beginning of the history."
+                }
+            }
         }
     })
 }
 
+fn timed(overview: &Overview, window: &Window, bar: &Bar, id: &str) -> Markup {
+    let txn = &window.txns[bar.txn];
+    let [begin, end] = lasting(overview, txn);
+    html! {
+        rect.bar.guilty[txn.is_guilty].endless[bar.is_endless] x=(n(bar.area.x))
+            y=(n(bar.area.y)) width=(n(bar.area.width)) height=(n(bar.area.height))
+            data-of=(id) data-row=(bar.txn) {
+            title { (short(&txn.name, ABOUT_MAX)) ": " (begin) " to " (end) }
+        }
+    }
+}
+
+/// Begin and end in words.
+fn lasting(overview: &Overview, txn: &Neighbour) -> [String; 2] {
+    let told = |time: Option<i64>, missing: &str| match time {
+        Some(time) => overview.at(time),
+        None => missing.to_owned(),
+    };
+    match txn.times {
+        None => [String::new(), String::new()],
+        Some(times) => [told(times.begin, "unknown"), told(times.end, "never ended")],
+    }
+}
+
 /// The transactions around an anomaly, with what they did.
-pub(crate) fn neighbours(window: &Window, number: usize) -> Markup {
+pub(crate) fn neighbours(
+    overview: &Overview,
+    window: &Window,
+    number: usize,
+    room: &mut Room,
+) -> Markup {
     let id = format!("n{number}");
+    let has_times = window.txns.iter().any(|txn| txn.times.is_some());
+    let row = |txn: &Neighbour| {
+        html! {
+            tr.guilty[txn.is_guilty] {
+                td { (short(&txn.session, ABOUT_MAX)) }
+                td {
+                    (short(&txn.name, ABOUT_MAX))
+                    @if let Some(note) = txn.note { " (" (note) ")" }
+                }
+                @if has_times { @for time in lasting(overview, txn) { td.number { (time) } } }
+                td.act {
+                    @for act in &txn.acts { div { (short(act, ABOUT_MAX)) } }
+                    @if txn.more > 0 {
+                        div.soft { "… and " (grouped(txn.more)) " more" }
+                    }
+                }
+            }
+        }
+    };
+    let (rows, left_out) = room.rows(&window.txns, row);
+    let more = window.more + left_out as u64;
     html! {
         details {
             summary { "Around it: " (plural(window.txns.len() as u64, "transaction")) }
             label { "Only with " input type="search" data-filters=(id)
                 placeholder="a session, a key, a value"; }
-            div.table {
+            div.table tabindex="0" {
                 table id=(id) {
-                    thead { tr { th { "session" } th { "transaction" } th { "what it did" } } }
-                    tbody {
-                        @for txn in &window.txns {
-                            tr.guilty[txn.is_guilty] {
-                                td { (clean(&txn.session)) }
-                                td {
-                                    (clean(&txn.name))
-                                    @if let Some(note) = txn.note { " (" (note) ")" }
-                                }
-                                td.act {
-                                    @for act in &txn.acts { div { (clean(act)) } }
-                                    @if txn.more > 0 {
-                                        div.soft { "… and " (grouped(txn.more)) " more" }
-                                    }
-                                }
-                            }
+                    thead {
+                        tr {
+                            th scope="col" { "session" }
+                            th scope="col" { "transaction" }
+                            @if has_times { th scope="col" { "begin" } th scope="col" { "end" } }
+                            th scope="col" { "what it did" }
                         }
                     }
+                    tbody { (rows) }
                 }
             }
-            @if window.more > 0 {
-                p.soft { "… and " (plural(window.more, "other transaction")) "." }
-            }
+            @if more > 0 { p.soft { "… and " (plural(more, "other transaction")) "." } }
         }
     }
 }

@@ -30,7 +30,7 @@ pub fn render(found: &Predicted, layout: &Layout) -> String {
     page
 }
 
-fn headline(found: &Predicted, layout: &Layout) -> String {
+pub(super) fn headline(found: &Predicted, layout: &Layout) -> String {
     let what = format!(
         "{}, {} boundary, {}",
         found.options.level,

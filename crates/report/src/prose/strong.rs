@@ -416,14 +416,23 @@ fn derive(edge: &Edge, depth: usize, lines: &mut Vec<(usize, String)>) {
         others.iter().for_each(|other| exclude(read, other, depth, lines));
     }
     if let Some((earlier, later, Why::Otherwise(cycle))) = order {
-        lines.push((depth, format!("Suppose that {} came before {}:", of(later), of(earlier))));
+        lines.push((depth, supposed_order(earlier, later)));
         refute(cycle, depth, lines);
     }
 }
 
+/// What is supposed to show that a version is the earlier one.
+pub(crate) fn supposed_order(earlier: &OpRef, later: &OpRef) -> String {
+    format!("Suppose that {} came before {}:", of(later), of(earlier))
+}
+
+/// What is supposed to show that a read did not return a write.
+pub(crate) fn supposed_source(read: &OpRef, other: &Excluded) -> String {
+    format!("Suppose that {} was read from {}:", item(read), txn(&other.write.txn))
+}
+
 fn exclude(read: &OpRef, other: &Excluded, depth: usize, lines: &mut Vec<(usize, String)>) {
-    let writer = txn(&other.write.txn);
-    lines.push((depth, format!("Suppose that {} was read from {writer}:", item(read))));
+    lines.push((depth, supposed_source(read, other)));
     refute(&other.cycle, depth, lines);
 }
 

@@ -3,8 +3,10 @@
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
+use crate::run_page::{self, PAGE_WIDTH, RunPage, operations};
 use crate::write_history::save;
 use crate::{describe_run, output};
+use seriatim_check::Answer;
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
 use seriatim_report::clean;
@@ -47,6 +49,9 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
             Style::Human => directed::render(&report, output::width()),
             Style::Json => directed::json(&report) + "\n",
         })?;
+        if number == 0 {
+            write_page(args, app, &report, &directed)?;
+        }
         if let Some(path) = args.save.as_ref().filter(|_| number == 0) {
             save(&directed.history, Format::Jsonl, path)?;
         }
@@ -57,6 +62,27 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         });
     }
     Ok(exit)
+}
+
+/// The first run as a page and as pictures, as far as they are wanted.
+fn write_page(
+    args: &Args,
+    app: &str,
+    report: &directed::Directed<'_>,
+    run: &Directed,
+) -> Result<(), Failure> {
+    let about = RunPage {
+        title: app,
+        answer: match run.is_serializable {
+            Some(true) => Answer::Holds,
+            Some(false) => Answer::Violated,
+            None => Answer::Undecided,
+        },
+        text: &directed::render(report, PAGE_WIDTH),
+        sequence: Some(&operations(&run.history, &[])),
+        run: Some((&report.checked, &run.history)),
+    };
+    run_page::write(&args.html, &args.svg, &about)
 }
 
 /// The level of a file that has a prediction.

@@ -3,7 +3,7 @@
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
-use crate::run_page::{self, PAGE_WIDTH, RunPage};
+use crate::run_page::{self, PAGE_WIDTH, RunPage, operations};
 use crate::write_history::save;
 use crate::{describe_run, output};
 use seriatim_check::Answer;
@@ -11,6 +11,7 @@ use seriatim_history::formats::Format;
 use seriatim_report::Checked;
 use seriatim_report::runs::replayed;
 use seriatim_runs::{Predicted, Recording, Replayed};
+use seriatim_store::Choice;
 use std::path::Path;
 
 /// Runs it again, and says whether it went the same way.
@@ -19,14 +20,15 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     let recording: Recording =
         serde_json::from_slice(bytes).map_err(|error| not_a_run(&args.run, bytes, &error))?;
     let replayed = recording.replay().map_err(|error| Failure::about(&shown, error))?;
-    let (page, text, checked) = told(args, &recording, &replayed)?;
+    let (page, text, checked, weak) = told(args, &recording, &replayed)?;
+    let sequence = operations(&replayed.run.history, &weak);
     output::text(&page)?;
     let is_failed = replayed.run.failure.is_some();
     let about = RunPage {
         title: &recording.app,
         answer: if is_failed { Answer::Violated } else { Answer::Holds },
         text: &text,
-        sequence: None,
+        sequence: Some(&sequence),
         run: Some((&checked, &replayed.run.history)),
     };
     run_page::write(&args.html, &args.svg, &about)?;
@@ -36,12 +38,12 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     Ok(if replayed.run.failure.is_some() { Exit::Violated } else { Exit::Holds })
 }
 
-/// What is printed, what people read, and what the checker says.
+/// What is printed, what people read, what the checker says, and the reads that are to blame.
 fn told(
     args: &Args,
     recording: &Recording,
     replayed: &Replayed,
-) -> Result<(String, String, Checked), Failure> {
+) -> Result<(String, String, Checked, Vec<Choice>), Failure> {
     let shown = args.run.display();
     let app = seriatim_apps::find(&recording.app)
         .ok_or_else(|| Failure::about(&shown, "no such application"))?;
@@ -54,14 +56,15 @@ fn told(
         level: &recording.level,
         failure: run.failure.as_deref(),
         departure: replayed.departure.as_ref().map(ToString::to_string),
-        blame: weak.map(|weak| describe_run::blamed(&weak, &run.history)),
+        blame: weak.as_ref().map(|weak| describe_run::blamed(weak, &run.history)),
         checked: describe_run::checked(app.name(), &run.history),
     };
     let page = match args.format {
         Style::Human => replayed::render(&replayed, output::width()),
         Style::Json => replayed::json(&replayed) + "\n",
     };
-    Ok((page, replayed::render(&replayed, PAGE_WIDTH), replayed.checked))
+    let text = replayed::render(&replayed, PAGE_WIDTH);
+    Ok((page, text, replayed.checked, weak.unwrap_or_default()))
 }
 
 fn not_a_run(path: &Path, bytes: &[u8], error: &serde_json::Error) -> Failure {

@@ -4,7 +4,8 @@
 //! The script and the style are files of their own, so that the policy of the page need not allow
 //! anything that stands in it.
 
-use super::check::violation;
+use super::frame::Room;
+use super::proof;
 use crate::prose;
 use crate::text;
 use maud::{DOCTYPE, Markup, html};
@@ -98,7 +99,8 @@ pub fn anomalies(report: &Report, anomalies_max: usize, number: usize) -> Vec<Fr
 
 fn section(violated: &Violation, number: usize) -> String {
     let title = violated.kind.info().name;
-    html! { section.anomaly { (violation(violated, title, number)) } }.into_string()
+    let (id, mut room) = (number.to_string(), Room::of_a_part(number));
+    html! { section.anomaly { (proof::violation(violated, title, &id, &mut room)) } }.into_string()
 }
 
 /// The page, without what a game puts into it.
