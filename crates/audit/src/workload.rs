@@ -242,9 +242,9 @@ pub fn next(
         }
         Workload::Predicates => {
             steps.push(Step::Scan(part));
-            // Rows may come and go between two queries of one transaction, too. Not more often: a row
-            // that is absent may not be there yet or no more, and each such read may have to be
-            // tried both ways.
+            // Rows may come and go between two queries of one transaction, too. Not more often: a
+            // row that is absent may not be there yet or no more, and each such read may have to
+            // be tried both ways.
             if dice.random_range(0..6) == 0 {
                 steps.push(Step::Scan(part));
             }

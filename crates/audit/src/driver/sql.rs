@@ -234,8 +234,8 @@ impl<S: Speaker> SqlClient<S> {
         Ok(Sent { text, rows: None })
     }
 
-    /// Changes what is there already. A transaction that does not see it cannot go on: it would have
-    /// written nothing.
+    /// Changes what is there already. A transaction that does not see it cannot go on: it would
+    /// have written nothing.
     fn update(&mut self, text: String) -> Result<Sent, DriverError> {
         match self.speaker.say(&text)?.changed {
             0 => Err(DriverError::Refused(format!("no row for `{text}`"))),

@@ -20,8 +20,8 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Opens one. Where it is not installed the test fails, unless somebody said that such tests are
-    /// to be skipped: a test that passes without having looked at anything says what is not so.
+    /// Opens one. Where it is not installed the test fails, unless somebody said that such tests
+    /// are to be skipped: a test that passes without having looked at anything says what is not so.
     pub fn open() -> Option<Browser> {
         let is_there = |program: &str| {
             Command::new(program).arg("--version").stdout(Stdio::null()).status().is_ok()

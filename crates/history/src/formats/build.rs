@@ -127,8 +127,8 @@ impl Builder {
         })
     }
 
-    /// Reads of what nobody is known to have written, if somebody else may have. Of a recording that
-    /// was cut a transaction is missing only if another one has read from it.
+    /// Reads of what nobody is known to have written, if somebody else may have. Of a recording
+    /// that was cut a transaction is missing only if another one has read from it.
     fn leave_out_unknown(&mut self) {
         let cut = self.cut.take();
         let is_cut = cut.is_some();

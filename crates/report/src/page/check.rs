@@ -52,7 +52,8 @@ pub fn render(inputs: &[CheckedInput<'_>], unchecked: &[Unchecked]) -> String {
         @if inputs.len() > 1 { (contents(inputs, &mut room)) }
         @for (place, input) in inputs.iter().take(INPUTS_MAX).enumerate() {
             // What an input does not use is for those that follow.
-            (room.share(if shown > 1 { (shown - place).min(8) } else { 1 }, |room| one(input, room)))
+            @let parts = if shown > 1 { (shown - place).min(8) } else { 1 };
+            (room.share(parts, |room| one(input, room)))
         }
         @if inputs.len() > INPUTS_MAX {
             p.soft { "… and " (plural((inputs.len() - INPUTS_MAX) as u64, "other input")) "." }

@@ -182,7 +182,8 @@ fn groups(explored: &Explored, room: &mut Room) -> Markup {
     html! {
         h2 { "Counterexamples by the cycle that they show" }
         p.soft {
-            "See the first of each again with " code { (sentence(&explored.command)) " --replay TOKEN" } "."
+            "See the first of each again with "
+            code { (sentence(&explored.command)) " --replay TOKEN" } "."
         }
         label { "Only with " input type="search" data-filters="groups" placeholder="a word"; }
         div.table tabindex="0" {

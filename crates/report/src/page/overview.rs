@@ -229,7 +229,8 @@ pub(crate) fn strip(overview: &Overview, kinds: &[&str], first: usize) -> Markup
             (zoom(&picks.collect::<Vec<_>>()))
             svg.picture.wide viewBox=(format!("0 0 {} {}", n(WIDTH), n(plane + 22.0)))
                 role="group" aria-label=(format!("all transactions by session and {axis}")) {
-                @for (line, session) in overview.sessions.iter().chain(&overview.others).enumerate() {
+                @let sessions = overview.sessions.iter().chain(&overview.others);
+                @for (line, session) in sessions.enumerate() {
                     text x="0" y=(n(line as f64 * LINE + 12.0)) {
                         (short(&session.name, 17))
                         title { (short(&session.name, ABOUT_MAX)) }

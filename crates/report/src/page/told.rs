@@ -152,7 +152,8 @@ fn grid(sequence: &Sequence, room: &mut Room) -> Markup {
         }
         @if left_out > 0 { p.soft { "… and " (left_out) " rows more." } }
         @if sequence.clients.len() > clients.len() {
-            p.soft { "Of " (sequence.clients.len() - clients.len()) " other clients nothing is shown." }
+            @let others = sequence.clients.len() - clients.len();
+            p.soft { "Of " (others) " other clients nothing is shown." }
         }
     }
 }

@@ -1,5 +1,6 @@
-//! The tree of behaviours that an exploration visited, as a picture: a row for each transaction more,
-//! each branch as wide as its share of the histories. What is too narrow to be seen is drawn as one.
+//! The tree of behaviours that an exploration visited, as a picture: a row for each transaction
+//! more, each branch as wide as its share of the histories. What is too narrow to be seen is drawn
+//! as one.
 
 use super::diagram::{Area, CHAR, PAD, cut, short};
 use super::draw::n;
