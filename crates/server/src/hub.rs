@@ -6,6 +6,7 @@
 
 use crate::cells::StoreCells;
 use crate::config::Config;
+use crate::contained::{Panicked, contained};
 use crate::error::{End, HubError};
 use crate::picks::Picks;
 use crate::questions::Questions;
@@ -187,10 +188,16 @@ impl Hub {
         Err(HubError::SessionEnded { session: id, end })
     }
 
-    pub async fn begin(&self, id: u64, level: Option<Level>) -> Result<(TxnName, Level), HubError> {
+    pub async fn begin(
+        self: &Arc<Self>,
+        id: u64,
+        level: Option<Level>,
+    ) -> Result<(TxnName, Level), HubError> {
         let slot = self.slot(id)?;
-        // Before the wait: a session that waits for its own transaction would wait in vain.
-        slot.expect_no_transaction()?;
+        // Before the wait: a session that waits for its own transaction would wait in vain. A read
+        // of the same session may wait for a person.
+        let own = Arc::clone(&slot);
+        self.patiently(move |_| own.expect_no_transaction()).await?;
         if let Some(delay) = &self.delay {
             let time = delay.lock().unwrap_or_else(PoisonError::into_inner).next();
             // No request gets a permit: the wait is over when the time is, or when the server
@@ -200,7 +207,7 @@ impl Hub {
             }
         }
         let turn = self.turn().await?;
-        slot.begin(level, turn)
+        self.patiently(move |_| slot.begin(level, turn)).await
     }
 
     async fn turn(&self) -> Result<Option<OwnedSemaphorePermit>, HubError> {
@@ -222,10 +229,11 @@ impl Hub {
             return act(self);
         }
         let (hub, client) = (Arc::clone(self), Waits::default());
-        let worked = tokio::task::spawn_blocking(client.work(move || act(&hub))).await;
-        match worked {
-            Ok(done) => done,
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        let work = client.work(move || act(&hub));
+        match tokio::task::spawn_blocking(move || contained(work)).await {
+            Ok(Ok(done)) => done,
+            // It ends the connection that has asked.
+            Ok(Err(Panicked)) => std::panic::resume_unwind(Box::new(())),
             Err(_) => Err(HubError::ShuttingDown),
         }
     }
@@ -320,8 +328,8 @@ impl Hub {
         values: impl IntoIterator<Item = (String, Value)>,
         seed: Option<u64>,
     ) -> Result<(), HubError> {
-        // A session that waits for a person cannot end.
-        self.questions.iter().for_each(|questions| questions.give_up());
+        // A session that waits for a person cannot end, nor one that asks again meanwhile.
+        let _nobody_is_asked = self.questions.as_ref().map(|questions| questions.pause());
         let mut inner = self.lock();
         seed.into_iter().for_each(|seed| inner.picks.set_seed(seed));
         let chooser = inner.picks.chooser();
@@ -368,8 +376,8 @@ mod tests {
     use super::*;
     use seriatim_history::Status;
 
-    fn hub(config: Config) -> Hub {
-        Hub::new(&config).unwrap()
+    fn hub(config: Config) -> Arc<Hub> {
+        Arc::new(Hub::new(&config).unwrap())
     }
 
     fn wait<T>(future: impl Future<Output = T>) -> T {
@@ -419,7 +427,7 @@ mod tests {
         let minute = Duration::from_secs(60);
         let serial = Config { serial: true, turn_wait_max: minute, ..Config::default() };
         for config in [serial, Config { delay_max: minute * 60, ..Config::default() }] {
-            let hub = Hub::new(&config).unwrap();
+            let hub = Arc::new(Hub::new(&config).unwrap());
             let (one, two) = (hub.open_session().unwrap().id, hub.open_session().unwrap().id);
             if config.serial {
                 wait(hub.begin(one, None)).unwrap();

@@ -28,6 +28,8 @@ struct Inner {
     /// By session: the transaction and the number of the statement that asks no more.
     spared: BTreeMap<u32, (TxnName, u64)>,
     is_closed: bool,
+    /// How many ask that nothing waits for now.
+    pauses: usize,
 }
 
 /// What a person says to a question.
@@ -77,7 +79,7 @@ impl Inner {
     fn asks(&self, question: &Question) -> bool {
         let spared = self.spared.get(&question.reader.session);
         let is_spared = spared == Some(&(question.reader, question.statement_number));
-        !self.is_closed && self.open.len() < OPEN_MAX && !is_spared
+        !self.is_closed && self.pauses == 0 && self.open.len() < OPEN_MAX && !is_spared
     }
 }
 
@@ -130,10 +132,26 @@ impl Questions {
         self.answered.notify_all();
     }
 
+    /// Until what is returned is dropped nothing waits.
+    pub(crate) fn pause(&self) -> Pause<'_> {
+        self.lock().pauses += 1;
+        self.give_up();
+        Pause(self)
+    }
+
     /// Nothing waits from now on.
     pub(crate) fn close(&self) {
         self.lock().is_closed = true;
         self.give_up();
+    }
+}
+
+/// While it is there nobody is asked.
+pub(crate) struct Pause<'q>(&'q Questions);
+
+impl Drop for Pause<'_> {
+    fn drop(&mut self) {
+        self.0.lock().pauses -= 1;
     }
 }
 
@@ -313,6 +331,23 @@ mod tests {
             first(questions);
             interrupt.cancel();
             assert_eq!(of_sql.join().unwrap(), [2]);
+        });
+    }
+
+    #[test]
+    fn during_a_pause_nobody_is_asked() {
+        let questions = Arc::new(Questions::new(LONG));
+        let store = store(&questions);
+        let pause = questions.pause();
+        std::thread::scope(|scope| {
+            let read = |txn: &mut seriatim_store::Txn<i64>| txn.read("x").unwrap().into_iter();
+            let reading = reader(scope, &store, move |txn| read(txn).collect());
+            assert_eq!(reading.join().unwrap(), [2]);
+            drop(pause);
+            let asked = reader(scope, &store, move |txn| read(txn).collect());
+            first(&questions);
+            questions.give_up();
+            assert_eq!(asked.join().unwrap(), [2]);
         });
     }
 

@@ -16,6 +16,7 @@ mod state;
 
 pub use game::Game;
 
+use crate::contained::contained;
 use crate::http::{self, Answer, Guard, Problem, guard};
 use crate::server::{ServeError, Stopper, unusable};
 use axum::Router;
@@ -284,13 +285,15 @@ async fn work<T: Send + 'static>(
     let turn = tokio::time::timeout(TURN_WAIT_MAX, turn).await.map_err(|_| busy())?;
     let worked = tokio::task::spawn_blocking(move || {
         let _turn = turn;
-        act(&desk.game(&question)?, &question)
+        // A mistake of ours ends this question and nobody's page.
+        contained(|| act(&desk.game(&question)?, &question))
     });
-    worked.await.map_err(|_| Problem {
+    let internal = || Problem {
         status: StatusCode::INTERNAL_SERVER_ERROR,
         code: "internal",
         message: "the answer could not be worked out; this is a bug, please report it".to_owned(),
-    })?
+    };
+    worked.await.map_err(|_| internal())?.map_err(|_| internal())?
 }
 
 impl From<state::Problem> for Problem {
