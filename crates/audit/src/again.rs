@@ -3,6 +3,7 @@
 use crate::error::AuditError;
 use crate::fault::FaultDone;
 use crate::lost::Losses;
+use crate::record::nanoseconds;
 use crate::round::Tally;
 use crate::workload::Workload;
 use serde_json::{Value, json};
@@ -76,11 +77,6 @@ impl RoundEnd {
             ended: time("ended")?,
         })
     }
-}
-
-/// A time as a number.
-pub(crate) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// What a mark says, if a line is one.

@@ -295,7 +295,7 @@ impl Audit {
             };
             let workload = turn.workload;
             let end = RoundEnd { round: number, workload, tally, losses, faults, time, ended };
-            ground.end_round(&end);
+            ground.end_round(end.json());
             let lines = RecordedRound::new(number, ground.recorder.take_round());
             let losses = end.losses;
             // Whoever checks has failed if nobody takes it, and says so.

@@ -1,8 +1,8 @@
 //! Faults: what is done to servers while sessions work on them. A command of the user's, or what is
 //! done to a server that the audit was told how to start.
 
-use crate::again::nanoseconds;
 use crate::network;
+use crate::record::nanoseconds;
 use crate::server::ServerProcess;
 use crate::shell::{self, LastWords};
 use crate::url::without_secrets;

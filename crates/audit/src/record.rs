@@ -3,7 +3,6 @@
 //! written yet.
 
 use crate::driver::Sent;
-use crate::round::ABSENT;
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
@@ -18,6 +17,14 @@ const FLUSH_AFTER: Duration = Duration::from_millis(200);
 const SYNC_AFTER: Duration = Duration::from_secs(1);
 /// So many bytes of lines are written at a time, at most.
 const FLUSH_BYTES: usize = 1 << 16;
+
+/// What a row is that is not there: before it is inserted, and after it was deleted.
+pub(crate) const ABSENT: &str = "absent";
+
+/// A time as a number.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
 
 /// How a transaction ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -242,7 +249,7 @@ impl Recorder {
 
     /// The present time, in nanoseconds since the recording began.
     pub fn now(&self) -> u64 {
-        u64::try_from(self.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        nanoseconds(self.clock.elapsed())
     }
 
     /// Records a transaction.

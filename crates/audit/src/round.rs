@@ -1,11 +1,10 @@
 //! What a round is, and what its sessions share.
 
-use crate::again::RoundEnd;
 use crate::driver::{Client, Driver};
 use crate::error::AuditError;
 use crate::fault::Weather;
 use crate::lost::Acknowledged;
-use crate::record::{Outcome, RecordedTxn, Recorder};
+use crate::record::{ABSENT, Outcome, RecordedTxn, Recorder};
 use crate::setting::Setting;
 use crate::template::Template;
 use crate::workload::{REGISTERS, ROWS_OF_PART, Shape, Workload};
@@ -123,9 +122,9 @@ impl Ground<'_> {
     }
 
     /// Records that a round is over, and what there is to be told of it.
-    pub fn end_round(&self, end: &RoundEnd) {
+    pub fn end_round(&self, about: Value) {
         if self.is_recorded {
-            self.recorder.end_round(end.json());
+            self.recorder.end_round(about);
         }
     }
 }
@@ -143,9 +142,6 @@ pub(crate) struct Shared<'a> {
     /// What was written for good.
     pub acknowledged: Mutex<Vec<Acknowledged>>,
 }
-
-/// What a row is that is not there: before it is inserted, and after it was deleted.
-pub(crate) const ABSENT: &str = "absent";
 
 impl Shared<'_> {
     /// Records that the rows of a part were not there in the beginning, before anybody looks.

@@ -3,10 +3,8 @@
 use crate::driver::{Client, DriverError, Role, Sent};
 use crate::error::AuditError;
 use crate::lost::{Acknowledged, Written};
-use crate::record::{Outcome, RecordedTxn};
-use crate::round::{
-    ABSENT, Seat, Shared, Tally, list, list_op, read_op, row_key, row_op, rows_found,
-};
+use crate::record::{ABSENT, Outcome, RecordedTxn};
+use crate::round::{Seat, Shared, Tally, list, list_op, read_op, row_key, row_op, rows_found};
 use crate::template::{Effect, Letters, Line};
 use crate::workload::{self, ROWS_OF_PART, Step, Workload, account, balance, part_of};
 use rand::{RngExt, SeedableRng};
