@@ -128,6 +128,13 @@ fn a_large_history_makes_a_small_page() {
     let (_, text) = page(&folder, &history);
     assert!(text.len() < 400_000, "{}", text.len());
     assert!(text.contains("long fork: 1 instance"), "{}", text.len());
+    // Many sessions together do not make single ones pale.
+    let plant = ["--plant", "long-fork", "--sessions", "100", "--transactions", "20"];
+    let made = run(&[&["generate", "--level", "ser", &history][..], &plant].concat());
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let (_, text) = page(&folder, &history);
+    assert!(text.contains(" others<"), "{}", text.len());
+    assert!(text.matches("opacity=\"1\"").count() >= 24, "{}", text.len());
 }
 
 #[test]
@@ -405,6 +412,59 @@ fn edges_can_be_reached_and_say_what_they_are() {
     // The premises go down to the lines of the file.
     let premises = browser.eval("return document.querySelector('ol.steps details').innerText");
     assert!(premises.as_str().unwrap().contains("stock.jsonl:"), "{premises}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// What an inferred edge rests on lights up with the step that it serves, and opens that.
+#[test]
+fn edges_that_others_rest_on_belong_to_a_step() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = Folder::new();
+    let recording =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../histories/databases/mariadb-rr.jsonl");
+    let (url, _) = page(&folder, recording);
+    browser.go(&url);
+    let state = browser.eval(
+        "const edge = document.querySelector('#a0 g.edge.ground'); \
+         edge.dispatchEvent(new MouseEvent('click', {bubbles: true})); \
+         const step = document.querySelectorAll('#a0 ol.steps > li')[edge.dataset.step - 1]; \
+         return [edge.classList.contains('under'), step.classList.contains('lit'), \
+           step.querySelector('details').open, \
+           step.querySelector('.premise').textContent.includes('mariadb-rr.jsonl:')]",
+    );
+    assert_eq!(state, json!([true, true, true, true]));
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Both appended the same element: each choice has a proof of its own, and steps light its edges
+/// only.
+#[test]
+fn each_choice_has_a_proof_of_its_own() {
+    let Some(browser) = Browser::open() else { return };
+    let folder = Folder::new();
+    let text = concat!(
+        r#"{"seriatim":1}"#,
+        "\n",
+        r#"{"session":"a","txn":"t1","ops":[["append","l",1],["w","x",1]]}"#,
+        "\n",
+        r#"{"session":"b","txn":"t2","ops":[["append","l",1],["w","y",1]]}"#,
+        "\n",
+        r#"{"session":"c","txn":"t3","ops":[["r","l",[1,1]],["r","x",null],["r","y",null]]}"#,
+        "\n",
+    );
+    let input = folder.file("twice.jsonl", text.as_bytes());
+    let (url, _) = page(&folder, &input);
+    browser.go(&url);
+    let state = browser.eval(
+        "const all = [...document.querySelectorAll('section.choice .proven')]; \
+         all[1].querySelector('button[data-by=\"1\"]').click(); \
+         const lit = all.map(it => it.querySelectorAll('.lit').length > 0); \
+         return [all.length > 1, lit.indexOf(true), lit.filter(it => it).length, \
+           all.every(it => it.querySelector('svg')), \
+           [...document.querySelectorAll('[id]')].every((it, i, ids) => \
+             ids.findIndex(other => other.id === it.id) === i)]",
+    );
+    assert_eq!(state, json!([true, 1, 1, true, true]));
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
