@@ -295,6 +295,7 @@ fn pages_of_audit_have_a_limit() {
             timeline: (1..2000).map(moment).collect(),
             first_violation: Some(1.0),
             decided: (1, 1, 1),
+            unread_ends: 0,
             exemplar: Some(("register", checked)),
         };
         let scenario = |_| Scenario {
