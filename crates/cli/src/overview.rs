@@ -297,3 +297,67 @@ fn cut(text: String, chars_max: usize) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_check::Checker;
+    use seriatim_history::notation;
+
+    fn of(text: &str) -> Overview {
+        let history = notation::parse(text).unwrap();
+        let report = Checker::new().check(&history);
+        assert!(!report.anomalies.is_empty(), "{text}");
+        overview(&history, &report)
+    }
+
+    #[test]
+    fn of_many_neighbours_the_nearest_are_shown() {
+        // A lost update at 1000 to 1100, and others beside it.
+        let mut text = "a: r(x,nil) w(x,1)@1000-1100\nb: r(x,nil) w(x,2)@1010-1090".to_owned();
+        for place in 0..80 {
+            // All overlap the anomaly: the later ones less of it.
+            text += &format!("\nc{place}: w(y{place},1)@{}-2000", 1020 + place);
+        }
+        text += "\nd: w(x,7)@1099-1200";
+        let window = &of(&text).windows[0];
+        let sessions: Vec<&str> = window.txns.iter().map(|it| it.session.as_str()).collect();
+        assert_eq!(sessions.len(), NEIGHBOURS_MAX);
+        assert!(
+            ["a", "b", "d", "c0", "c36"].iter().all(|it| sessions.contains(it)),
+            "{sessions:?}"
+        );
+        assert!(!sessions.contains(&"c37") && !sessions.contains(&"c79"), "{sessions:?}");
+        assert_eq!(window.more, 83 - NEIGHBOURS_MAX as u64);
+        assert_eq!((&window.keys[..], window.sessions.len()), (&["x".to_owned()][..], 2));
+    }
+
+    #[test]
+    fn the_operations_of_an_anomaly_are_told_before_others() {
+        let many: String = (0..20).map(|key| format!("w(k{key},1) ")).collect();
+        let text = format!("a: r(x,nil) {many}w(x,1)\nb: r(x,nil) {many}w(x,2)");
+        let text = text.replacen("w(k", "w(a", 20);
+        let window = &of(&text).windows[0];
+        for txn in &window.txns {
+            let is_told = |act: &str| txn.acts.iter().any(|it| it.starts_with(act));
+            assert!(is_told("read x") && is_told("write x"), "{:?}", txn.acts);
+            assert_eq!((txn.acts.len(), txn.more), (ACTS_MAX, 14));
+        }
+    }
+
+    #[test]
+    fn sessions_that_are_not_shown_are_counted_together() {
+        let mut text = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)".to_owned();
+        for place in 0..98 {
+            text += &format!("\nc{place}: w(y{place},1)");
+        }
+        let all = of(&text);
+        let count = |strip: &Strip| strip.counts.iter().sum::<u32>();
+        assert_eq!(all.sessions.len(), SESSIONS_MAX);
+        assert_eq!(all.sessions.iter().map(count).max(), Some(1));
+        assert_eq!(all.others.as_ref().map(count), Some(76));
+        let marks: Vec<&Mark> = all.sessions.iter().flat_map(|it| &it.marks).collect();
+        assert_eq!(marks, [&Mark { part: 0, anomaly: 0 }; 2]);
+        assert_eq!((all.span, all.timeless), (None, 0));
+    }
+}

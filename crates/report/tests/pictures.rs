@@ -415,6 +415,7 @@ fn audited(timeline: Vec<Moment>) -> Audited {
         timeline,
         first_violation: None,
         decided: (0, 0, 0),
+        unread_ends: 0,
         exemplar: None,
     }
 }

@@ -105,7 +105,7 @@ fn window(seed: usize) -> Window {
         ..Neighbour::default()
     };
     Window {
-        txns: (0..200).map(neighbour).collect(),
+        txns: (0..60).map(neighbour).collect(),
         more: 12,
         keys: vec![long(seed, "x")],
         sessions: vec![long(seed, "s0")],
@@ -126,7 +126,7 @@ fn pages_of_check_have_a_limit() {
             spot: Spot::default(),
             hint: None,
         });
-        check(&page::render(&[input; 20], &vec![unchecked; 300]), &format!("many, {seed}"));
+        check(&page::render(&[input; 10], &vec![unchecked; 100]), &format!("many, {seed}"));
     }
 }
 
@@ -214,9 +214,9 @@ fn pages_of_explore_have_a_limit() {
         let txn = |_| Txn {
             name: long(seed, "t"),
             committed: true,
-            operations: (0..20).map(operation).collect(),
+            operations: (0..6).map(operation).collect(),
         };
-        let story = |_| Story { session: long(seed, "s"), transactions: (0..8).map(txn).collect() };
+        let story = |_| Story { session: long(seed, "s"), transactions: (0..4).map(txn).collect() };
         let cycle = Cycle {
             cycle: long(seed, "cycle"),
             count: 3,
@@ -246,12 +246,12 @@ fn pages_of_explore_have_a_limit() {
             is_replay: false,
             behaviour: Some(Behaviour {
                 reason: Some(long(seed, "reason")),
-                locals: vec![(long(seed, "s"), long(seed, "local")); 8],
-                sessions: (0..8).map(story).collect(),
+                locals: vec![(long(seed, "s"), long(seed, "local")); 4],
+                sessions: (0..4).map(story).collect(),
                 checked,
                 token: long(seed, "token"),
             }),
-            groups: vec![cycle; 500],
+            groups: vec![cycle; 250],
             tree: Some(branch(seed, 4)),
         };
         check(&page::explored(&explored), &format!("filling {seed}"));
@@ -280,7 +280,7 @@ fn pages_of_audit_have_a_limit() {
             setting: long(seed, "setting"),
             promise: Level::Serializable,
             levels: Level::ALL.map(|level| (level, Some(false))).to_vec(),
-            anomalies: vec![(long(seed, "anomaly"), 3); 20],
+            anomalies: vec![(long(seed, "anomaly"), 3); 5],
             committed: 100,
             aborted: 0,
             unknown: 0,
@@ -291,10 +291,11 @@ fn pages_of_audit_have_a_limit() {
             lost_count: 20,
             lost: vec![(long(seed, "key"), 7); 20],
             totals: (0, 0),
-            faults: vec![fault; 50],
+            faults: vec![fault; 20],
             timeline: (1..2000).map(moment).collect(),
             first_violation: Some(1.0),
             decided: (1, 1, 1),
+            unread_ends: 0,
             exemplar: Some(("register", checked)),
         };
         let scenario = |_| Scenario {
@@ -304,7 +305,7 @@ fn pages_of_audit_have_a_limit() {
         let hermitage = Hermitage {
             product: long(seed, "database"),
             settings: vec![long(seed, "setting"); 3],
-            scenarios: (0..30).map(scenario).collect(),
+            scenarios: (0..10).map(scenario).collect(),
         };
         let all = vec![audited; 6];
         check(&page::audited(&all, Some(&hermitage)), &format!("filling {seed}"));
@@ -330,7 +331,7 @@ fn pages_of_predict_have_a_limit() {
         let options = Options { boundary: Boundary::Relaxed, ..Options::new(Level::Causal) };
         let answer = predict(&history, &options).unwrap();
         let seriatim_predict::Answer::Found(prediction) = &answer else { panic!("{answer:?}") };
-        let predictions = vec![(**prediction).clone(); 40];
+        let predictions = vec![(**prediction).clone(); 20];
         let found = Predicted {
             input: long(seed, "input"),
             format: "jsonl",
@@ -342,6 +343,6 @@ fn pages_of_predict_have_a_limit() {
         };
         check(&predicted::html::render(&found), &format!("filling {seed}"));
         let svg = predicted::svg(&found.predictions).unwrap();
-        assert!(svg.matches("<svg").count() == 41, "a picture of each");
+        assert!(svg.matches("<svg").count() == 21, "a picture of each");
     }
 }

@@ -1,9 +1,10 @@
 //! What `check` says, as a page: the verdict first, then the levels, then each kind of anomaly with
 //! its picture and its proof.
 
+use super::counted::Overview;
 use super::diagram::cut;
 use super::frame::{self, Room};
-use super::overview::{Overview, neighbours, strip, timeline};
+use super::overview::{neighbours, strip, timeline};
 use super::proof;
 use crate::checked::{Checked, Unread, Unreadable};
 use crate::prose;

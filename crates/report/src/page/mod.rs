@@ -11,6 +11,7 @@
 #[cfg(feature = "json")]
 mod audited;
 mod check;
+mod counted;
 pub mod diagram;
 pub(crate) mod draw;
 mod explored;
@@ -29,9 +30,10 @@ pub mod tree;
 #[cfg(feature = "json")]
 pub use audited::{RateBar, audited, rates};
 pub use check::{CheckedInput, Unchecked, render};
+pub use counted::{Lasting, Mark, Neighbour, Overview, Strip, Window};
 pub use explored::explored;
-pub use overview::{Lasting, Mark, Neighbour, Overview, Strip, Window};
-pub use told::{Asked, Sequence, Told, told};
+pub use sequence::{Asked, Sequence};
+pub use told::{Told, told};
 
 use crate::checked::Checked;
 use crate::prose::clean;

@@ -23,6 +23,8 @@ const CELL_MAX: usize = 1_000;
 const OPS_MAX: usize = 400;
 /// Bytes of the buttons and the heads of tables around a proof.
 const AROUND: usize = 1_500;
+/// Bytes of what a step opens to.
+const DERIVATION_MAX: usize = 100_000;
 /// How deeply derivations are opened.
 const DEPTH_MAX: usize = 40;
 
@@ -126,10 +128,9 @@ fn picture(violation: &Violation, title: &str, id: &str, room: &mut Room) -> Mar
 fn proof_step(violation: &Violation, place: usize, step: &str) -> Markup {
     let cycle = prose::told_cycle(violation);
     let step = cut(step, STEP_MAX);
-    match cycle.get(place) {
-        Some(edge) => opened(&step, edge, 0),
-        None => html! { (step) },
-    }
+    let opened = cycle.get(place).map(|edge| opened(&step, edge, 0));
+    // Rather the step alone than neither it nor those that follow.
+    opened.filter(|it| it.0.len() <= DERIVATION_MAX).unwrap_or_else(|| html! { (step) })
 }
 
 /// A statement about an edge, which opens to what it rests on, down to operations.

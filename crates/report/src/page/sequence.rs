@@ -6,7 +6,6 @@
 
 use super::diagram::{Area, CHAR, PAD, cut, short};
 use super::draw::n;
-use super::told::{Asked, Sequence};
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
 
@@ -26,6 +25,38 @@ const TOP: f64 = 34.0;
 const LINE: f64 = 18.0;
 const ARROW: f64 = 8.0;
 const GAP: f64 = 8.0;
+
+/// Statements of clients and their answers, in the order in which they began.
+#[derive(Clone, Debug, Default)]
+pub struct Sequence {
+    /// The clients.
+    pub clients: Vec<String>,
+    /// What was asked.
+    pub asked: Vec<Asked>,
+    /// In which order that stands, as a clause.
+    pub order: &'static str,
+}
+
+/// A statement.
+#[derive(Clone, Debug, Default)]
+pub struct Asked {
+    /// The client, by its place.
+    pub client: usize,
+    /// Its transaction.
+    pub txn: String,
+    /// The number of the transaction among those of the client, from 0.
+    pub number: u32,
+    /// The number of the statement in the transaction, from 0.
+    pub statement: u32,
+    /// The statement.
+    pub text: String,
+    /// What was answered.
+    pub returned: Option<String>,
+    /// Whether it is to blame.
+    pub is_blamed: bool,
+    /// What a serializable database would have answered, if that is something else.
+    pub otherwise: Option<String>,
+}
 
 /// A statement, or statements that are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

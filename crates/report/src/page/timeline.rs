@@ -1,9 +1,13 @@
 //! Where the bars of transactions stand on an axis of time: a line for each session, and further
 //! ones where transactions of a session overlap, so that no bar lies over another.
 
+use super::counted::{Lasting, Window};
 use super::diagram::Area;
-use super::overview::{ACROSS, Lasting, PLANE, Window};
 
+/// What a plane measures in its own coordinates, whatever it shows.
+pub(super) const ACROSS: f64 = 1_000.0;
+/// How wide it is on a page.
+pub(super) const PLANE: f64 = 820.0;
 const LINE: f64 = 20.0;
 const BAR: f64 = 12.0;
 /// The least width of a bar that can be seen, in the coordinates of the plane.

@@ -4,7 +4,7 @@
 use super::check::{CheckedInput, class, input};
 use super::diagram::short;
 use super::frame::{self, Room};
-use super::sequence::{Piece, clients, exchange, pieces};
+use super::sequence::{Asked, Piece, Sequence, clients, exchange, pieces};
 use crate::style;
 use maud::{Markup, html};
 use seriatim_check::Answer;
@@ -30,38 +30,6 @@ pub struct Told<'t> {
     pub sequence: Option<&'t Sequence>,
     /// What the checker says of its history.
     pub checked: Option<CheckedInput<'t>>,
-}
-
-/// Statements of clients and their answers, in the order in which they began.
-#[derive(Clone, Debug, Default)]
-pub struct Sequence {
-    /// The clients.
-    pub clients: Vec<String>,
-    /// What was asked.
-    pub asked: Vec<Asked>,
-    /// In which order that stands, as a clause.
-    pub order: &'static str,
-}
-
-/// A statement.
-#[derive(Clone, Debug, Default)]
-pub struct Asked {
-    /// The client, by its place.
-    pub client: usize,
-    /// Its transaction.
-    pub txn: String,
-    /// The number of the transaction among those of the client, from 0.
-    pub number: u32,
-    /// The number of the statement in the transaction, from 0.
-    pub statement: u32,
-    /// The statement.
-    pub text: String,
-    /// What was answered.
-    pub returned: Option<String>,
-    /// Whether it is to blame.
-    pub is_blamed: bool,
-    /// What a serializable database would have answered, if that is something else.
-    pub otherwise: Option<String>,
 }
 
 /// The page.
