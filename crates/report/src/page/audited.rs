@@ -254,6 +254,7 @@ fn told_rate(rate: f64) -> String {
 
 fn told_seconds(seconds: f64) -> String {
     match seconds {
+        ..0.001 => format!("{:.0} µs", seconds * 1_000_000.0),
         ..1.0 => format!("{:.0} ms", seconds * 1000.0),
         ..10.0 => format!("{seconds:.1} s"),
         _ => format!("{seconds:.0} s"),

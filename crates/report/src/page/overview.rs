@@ -70,8 +70,10 @@ impl Overview {
 /// A heading of an axis: values at fifths of it, which a script writes anew when it looks closer.
 fn ticks(first: f64, last: f64, unit: TimeUnit, y: f64) -> Markup {
     let at = |place: usize| place as f64 * ACROSS / 4.0;
+    // Between few places there is nothing to be told.
+    let is_coarse = unit == TimeUnit::Unknown && last - first < 8.0;
     html! {
-        @for place in 0..=4 {
+        @for place in (0..=4).filter(|place| !is_coarse || place % 4 == 0) {
             text.tick data-at=(n(at(place))) y=(n(y))
                 x=(n(NAME + at(place) / ACROSS * PLANE))
                 text-anchor=(["start", "middle", "middle", "middle", "end"][place]) {
