@@ -312,9 +312,8 @@ fn a_statement_may_be_told_to_ask_no_more() {
     let serve = Serve::start(&["--level", "cc", "--chooser", "ask"]);
     serve.write(1);
     serve.write(2);
-    let read = serve.reader();
+    let scan = serve.reader().replace("/read", "/scan");
     std::thread::scope(|scope| {
-        let scan = read.replace("/read", "/scan");
         let reading = scope.spawn(|| serve.post(&scan, &json!({ "prefix": "" })));
         let number = serve.question()["question"].clone();
         serve.post("/live/answer", &json!({ "question": number, "latest": true }));
