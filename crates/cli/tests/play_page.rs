@@ -148,7 +148,7 @@ fn a_link_is_played_only_where_its_program_is() {
     page.go(0, 1);
     let link = browser.eval("return location.hash").as_str().unwrap().to_owned();
     // The same link means the same when the file has changed, and where there is no such file.
-    folder.file("my.tx", "session other { begin a := read(y) commit }\n");
+    folder.file("my.tx", "session other { begin write(y, 2) commit }\n");
     for play in [Play::start(&[&path]), Play::start(&[])] {
         let page = Page::open(&browser, &play.url(&link));
         page.settle(1);

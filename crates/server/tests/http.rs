@@ -208,7 +208,8 @@ fn bodies_and_sessions_have_limits() {
     assert_eq!((large.status, large.code().as_str()), (413, "body_too_large"));
     client.leave();
     // Chunks do not say how long they will be.
-    let head = format!("POST {path} HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n");
+    let head =
+        format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n");
     client.send(format!("{head}7d0\r\n{}\r\n0\r\n\r\n", "v".repeat(2000)).as_bytes()).unwrap();
     assert_eq!(client.receive().unwrap().status, 413);
     client.leave();
@@ -288,7 +289,7 @@ fn a_stop_waits_for_nobody_forever() {
     let session = quiet.session();
     quiet.ok("POST", &format!("{session}/begin"), "");
     quiet.ok("POST", &format!("{session}/write"), r#"{"key": "x", "value": 1}"#);
-    slow.send(b"POST /sessions HTTP/1.1\r\nhost: te").unwrap();
+    slow.send(b"POST /sessions HTTP/1.1\r\nhost: lo").unwrap();
     let start = Instant::now();
     let history = server.stop();
     assert!(start.elapsed() < Duration::from_secs(15), "{:?}", start.elapsed());

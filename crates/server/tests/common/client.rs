@@ -113,7 +113,7 @@ impl Client {
 /// A whole request.
 pub fn request(method: &str, path: &str, body: &str) -> String {
     format!(
-        "{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
 }
