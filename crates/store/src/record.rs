@@ -71,7 +71,7 @@ pub(crate) fn history<'e, V: ToAtom + 'e>(
         next: FxHashMap::default(),
         last: FxHashMap::default(),
     };
-    let scans = Scanned::new(groups, only_writers(&txns));
+    let scans = Scanned::new(groups, only_writers(&txns), all_writes(&txns));
     let mut recorder = Recorder { columns, values, scans, reads: Vec::new() };
     for (key, value) in initial {
         let name = recorder.values.name(key, value);
@@ -98,6 +98,20 @@ fn only_writers<V>(txns: &[Told<'_, V>]) -> FxHashMap<u32, u32> {
         }
     }
     writers.into_iter().filter_map(|(key, writer)| Some((key, writer?))).collect()
+}
+
+/// Which transactions wrote which keys, by key.
+fn all_writes<V>(txns: &[Told<'_, V>]) -> Vec<(u32, u32)> {
+    let mut writes = Vec::new();
+    for told in txns {
+        writes.extend(told.events.iter().filter_map(|event| match event {
+            Recorded::Write { key, .. } => Some((*key, told.number)),
+            _ => None,
+        }));
+    }
+    writes.sort_unstable();
+    writes.dedup();
+    writes
 }
 
 /// A history in the making.

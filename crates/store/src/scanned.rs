@@ -44,11 +44,25 @@ fn written<V>(event: &Recorded<V>) -> Option<u32> {
     }
 }
 
+/// Where a statement reads for the last time what each transaction wrote.
+fn last_reads<V>(events: &[Recorded<V>]) -> FxHashMap<u32, usize> {
+    let mut last = FxHashMap::default();
+    for (place, event) in events.iter().enumerate() {
+        match event {
+            Recorded::Read { source, .. } if *source != INITIAL => last.insert(*source, place),
+            _ => None,
+        };
+    }
+    last
+}
+
 /// The groups that scans speak of so far.
 pub(crate) struct Scanned<'g> {
     all: GroupNames<'g>,
     /// The only writer of each key that has one.
     writers: FxHashMap<u32, u32>,
+    /// The keys and their writers, sorted.
+    writes: Vec<(u32, u32)>,
     /// The numbers of groups in the history.
     numbers: FxHashMap<ranges::Group, u32>,
     groups: Vec<Group>,
@@ -57,10 +71,15 @@ pub(crate) struct Scanned<'g> {
 }
 
 impl<'g> Scanned<'g> {
-    pub fn new(all: GroupNames<'g>, writers: FxHashMap<u32, u32>) -> Scanned<'g> {
+    pub fn new(
+        all: GroupNames<'g>,
+        writers: FxHashMap<u32, u32>,
+        writes: Vec<(u32, u32)>,
+    ) -> Scanned<'g> {
         Scanned {
             all,
             writers,
+            writes,
             numbers: FxHashMap::default(),
             groups: Vec::new(),
             positions: FxHashMap::default(),
@@ -85,8 +104,9 @@ impl<'g> Scanned<'g> {
         let whole: FxHashSet<ranges::Group> = events.iter().filter_map(is_whole).collect();
         // A scan may stand behind what the statement wrote, where these reads would be others.
         let written: FxHashSet<u32> = events.iter().filter_map(written).collect();
+        let last = last_reads(events);
         let mut statement = StatementReads::default();
-        for event in events {
+        for (place, event) in events.iter().enumerate() {
             let (key, source) = match *event {
                 Recorded::Read { key, source } => (key, source),
                 // What an aborted transaction wrote counts for nobody.
@@ -99,6 +119,7 @@ impl<'g> Scanned<'g> {
             };
             let (unchanged, absent) = statement.groups.entry(group).or_default();
             match source {
+                INITIAL if self.is_overtaken(key, place, &last) => {}
                 INITIAL => absent.push(key),
                 source if self.writers.get(&key) == Some(&source) => unchanged.push(key),
                 _ => {}
@@ -117,6 +138,21 @@ impl<'g> Scanned<'g> {
         let groups = statement.groups.values();
         statement.keys = groups.flat_map(|(one, two)| one.iter().chain(two)).copied().collect();
         statement
+    }
+
+    /// Whether the statement reads, behind this place, what a transaction wrote that wrote the key,
+    /// too. At read committed that is allowed, but not the other way round, and a scan says of what
+    /// is absent that it was read last.
+    fn is_overtaken(&self, key: u32, place: usize, last: &FxHashMap<u32, usize>) -> bool {
+        let from = self.writes.partition_point(|&(other, _)| other < key);
+        let count = self.writes[from..].partition_point(|&(other, _)| other == key);
+        let writers = &self.writes[from..from + count];
+        let is_behind = |writer: &u32| last.get(writer).is_some_and(|&behind| behind > place);
+        if writers.len() <= last.len() {
+            return writers.iter().any(|(_, writer)| is_behind(writer));
+        }
+        let wrote = |writer: &u32| writers.binary_search(&(key, *writer)).is_ok();
+        last.keys().any(|writer| is_behind(writer) && wrote(writer))
     }
 
     /// The scan of a range: of what was there when it was read, the rest of the statement tells.

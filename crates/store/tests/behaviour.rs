@@ -499,6 +499,44 @@ fn members_that_are_forgotten_are_found_in_the_base() {
     }
 }
 
+/// Statements read all members of a group, or many of them one by one, and their reads are told as
+/// scans: at read committed the order counts in which they read.
+#[test]
+fn histories_with_scans_satisfy_the_level() {
+    const ROWS: Group = Group(0);
+    for level in LEVELS {
+        for seed in 0..40 {
+            let store: Store<u64> =
+                Store::<u64>::builder(level).chooser(Random::new(seed)).build().unwrap();
+            let sessions = [store.session(), store.session(), store.session()];
+            let mut state = seed;
+            for number in 0..60 {
+                let mut txn = sessions[small_random(&mut state, 3) as usize].begin().unwrap();
+                txn.begin_statement(Default::default());
+                if small_random(&mut state, 2) == 0 {
+                    txn.read_group(ROWS, None).unwrap();
+                } else {
+                    let from = small_random(&mut state, 20) as u32;
+                    for place in 0..20 {
+                        txn.read_member(ROWS, (from + 7 * place) % 20).unwrap();
+                    }
+                }
+                txn.begin_statement(Default::default());
+                let count = small_random(&mut state, 4);
+                let members = (0..count).map(|_| small_random(&mut state, 20) as u32);
+                let members: Vec<u32> = members.collect();
+                // What the level refuses is aborted.
+                let mut write = |member: u32| txn.write_member(ROWS, member, number);
+                if members.into_iter().all(|member| write(member).is_ok()) {
+                    let _ = txn.commit();
+                }
+            }
+            let answer = check(&store.history(), level).verdict(level).unwrap().answer();
+            assert_eq!(answer, Answer::Holds, "{level} {seed}");
+        }
+    }
+}
+
 #[cfg(feature = "async")]
 #[test]
 fn asynchronous_code_waits_for_its_turn_and_not_for_ever() {
