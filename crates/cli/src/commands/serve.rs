@@ -43,7 +43,8 @@ Exit codes: 0 ended by Ctrl-C or SIGTERM with everything saved, 3 bad input or u
 should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
 )]
 pub struct Args {
-    /// Where to listen for HTTP, a host and a port; port 0 is any free port
+    /// Where to listen for HTTP, a host and a port; port 0 is any free port. Its page /live shows
+    /// what goes on, also of clients of the others
     #[arg(long, value_name = "ADDR", required_unless_present_any = ["postgres", "mysql"])]
     http: Option<String>,
     #[command(flatten)]
@@ -198,9 +199,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     for (protocol, address) in addresses.filter_map(|(name, address)| Some((name, address?))) {
         let manner = args.manner(protocol);
         output::message(&format!("listening on {protocol}://{address} {manner}\n"));
-    }
-    if server.http_address().is_none() {
-        output::message("note: with --http ADDR, the page http://ADDR/live shows what goes on\n");
     }
     let mut history = server.run();
     if let Some(sql) = sql {

@@ -58,14 +58,16 @@ pub(crate) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
     response
 }
 
-/// Whether a host, with its port if it has one, is a name of this machine.
+/// Whether a host, with its port if it has one, is a name of this machine, or at least one that
+/// nobody else can give it: names without a dot are not asked of other machines' name servers.
 fn is_local(host: &str) -> bool {
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, _)) => address,
         None => host.rsplit_once(':').map_or(host, |(name, _)| name),
     };
     let is_address = |ip: IpAddr| ip.is_loopback();
-    name.eq_ignore_ascii_case("localhost") || name.parse().is_ok_and(is_address)
+    let is_plain = !name.is_empty() && !name.contains(['.', ':']);
+    is_plain || name.parse().is_ok_and(is_address)
 }
 
 /// Whether a page of this origin came from the host that it asks.
@@ -90,6 +92,9 @@ mod tests {
     #[test]
     fn names_of_this_machine_are_known_with_and_without_a_port() {
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:4747", "127.0.0.2", "[::1]:4747"] {
+            assert!(is_local(host), "{host}");
+        }
+        for host in ["db", "db:8080"] {
             assert!(is_local(host), "{host}");
         }
         for host in ["", ":80", "evil.example", "localhost.evil.example:80", "10.0.0.1", "[::2]"] {
