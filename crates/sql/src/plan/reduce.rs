@@ -18,8 +18,26 @@ pub fn has_outer(from: &From) -> bool {
 /// Places of the row that are not null where all these conditions hold.
 pub fn not_null(conditions: &[Expr]) -> Vec<usize> {
     let mut found = Vec::new();
-    conditions.iter().for_each(|condition| collect(condition, true, &mut found));
+    for condition in conditions {
+        match &condition.kind {
+            // PostgreSQL makes a join of it before it looks at outer joins, but not inside of OR.
+            ExprKind::QuantifiedQuery { left, test, quantified: Quantified::Any, query }
+                if !query.correlated && all_strict(test) =>
+            {
+                left.iter().for_each(|it| collect(it, false, &mut found));
+            }
+            _ => collect(condition, true, &mut found),
+        }
+    }
     found
+}
+
+/// Whether a comparison of rows is not true if one of its values is null.
+fn all_strict(test: &Expr) -> bool {
+    match &test.kind {
+        ExprKind::And(list) => list.iter().all(all_strict),
+        _ => is_strict(test),
+    }
 }
 
 /// Adds the places without which an expression is null, or, if `is_condition`, is not true.
