@@ -115,7 +115,7 @@ impl Exec<'_> {
         let place = (Arc::as_ptr(array) as usize, quantified);
         let known = self.elements.remove(&place).filter(|it| it.test == *test);
         let Some(mut elements) = known else {
-            // An array of the row is asked for once: no set is made of it, and it is not kept long.
+            // A set is worth making for an array that is asked for again.
             if self.elements.len() >= ARRAYS_MAX {
                 self.elements.clear();
             }

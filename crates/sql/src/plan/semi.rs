@@ -157,14 +157,5 @@ fn query_of(select: &Select, conditions: Vec<Expr>, keys: Vec<Expr>) -> Query {
         targets: keys,
         distinct: Distinct::No,
     };
-    Query {
-        ctes: Vec::new(),
-        body: Body::Select(Box::new(select)),
-        sort: Vec::new(),
-        limit: None,
-        offset: None,
-        with_ties: false,
-        locks: Vec::new(),
-        columns,
-    }
+    Query { body: Body::Select(Box::new(select)), ..Query::values(Vec::new(), columns) }
 }
